@@ -1,0 +1,22 @@
+# Compiler settings shared by every target of this project, as one interface library. Not exported:
+# a consumer of the installed package chooses its own warnings.
+add_library(stiction_settings INTERFACE)
+target_compile_features(stiction_settings INTERFACE cxx_std_20)
+target_compile_options(stiction_settings INTERFACE
+  -Wall -Wextra -Wpedantic
+  # Same bits on every x86-64: no fused multiply-add that only some machines have, no fast-math.
+  -ffp-contract=off
+  $<$<BOOL:${STICTION_WERROR}>:-Werror>
+  # g++ 12's flow analysis is wrong inside Eigen 3.4 and libstdc++ strings at -O3 (GCC bug 105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict
+    -Wno-stringop-overflow -Wno-stringop-overread>)
+if(STICTION_SANITIZE)
+  target_compile_options(stiction_settings INTERFACE
+    -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(stiction_settings INTERFACE -fsanitize=${STICTION_SANITIZE})
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)

@@ -1,0 +1,22 @@
+# `cmake --install` lays out headers, the library, the program and a package for find_package.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS stiction EXPORT stiction-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(STICTION_BUILD_APP)
+  install(TARGETS stiction_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/stiction/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stiction
+        FILES_MATCHING PATTERN "*.h" PATTERN "app" EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/src/stiction/scene/scene.schema.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
+
+set(stiction_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stiction)
+install(EXPORT stiction-targets NAMESPACE stiction:: DESTINATION ${stiction_cmake_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stiction-config.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/stiction-config.cmake INSTALL_DESTINATION ${stiction_cmake_dir})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/stiction-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stiction-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/stiction-config-version.cmake DESTINATION ${stiction_cmake_dir})

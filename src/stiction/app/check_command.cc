@@ -1,0 +1,40 @@
+// stiction check SCENE: read and validate only, the start of the simulation included.
+#include <fmt/format.h>
+
+#include "stiction/app/commands.h"
+#include "stiction/app/exit_status.h"
+#include "stiction/app/scene_loading.h"
+#include "stiction/base/error.h"
+#include "stiction/scene/schema.h"
+
+namespace stiction {
+namespace {
+
+int check(const std::string& path) {
+  const std::optional<Scene> scene = load_scene(path);
+  if (!scene) return kBadInput;
+  const Model& model = scene->model;
+  fmt::print("{}: {} is a valid scene: {} coordinates, {} constraints and springs, {} contacts\n", path,
+             scene->name, model.num_q(), model.num_joint_rows(), model.num_contacts());
+  return kDone;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("check", "Read and validate a scene, report every fault");
+  auto path = std::make_shared<std::string>();
+  auto wants_schema = std::make_shared<bool>(false);
+  CLI::Option* scene = command->add_option("scene", *path, "scene file (JSON, comments allowed)");
+  command->add_flag("--schema", *wants_schema, "print the JSON Schema of scene files and exit");
+  command->callback([&action, scene, path, wants_schema] {
+    if (!*wants_schema && scene->count() == 0) throw CLI::RequiredError("scene");
+    action = [path, wants_schema]() -> int {
+      if (!*wants_schema) return check(*path);
+      fmt::print("{}", scene_schema_text());
+      return kDone;
+    };
+  });
+}
+
+}  // namespace stiction

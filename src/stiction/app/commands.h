@@ -1,0 +1,18 @@
+// The commands of the program. Each adds its options to the command line and, when chosen, runs and
+// returns the exit status.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace stiction {
+
+/// Set by the command that was chosen; asked by main after parsing.
+using Action = std::function<int()>;
+
+void add_run_command(CLI::App& app, Action& action);
+void add_check_command(CLI::App& app, Action& action);
+void add_list_command(CLI::App& app, Action& action);
+void add_export_command(CLI::App& app, Action& action);
+
+}  // namespace stiction

@@ -1,0 +1,88 @@
+// stiction export FILE.h5: a recording as a table or a picture.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stiction/app/commands.h"
+#include "stiction/app/exit_status.h"
+#include "stiction/app/plot.h"
+#include "stiction/base/atomic_file.h"
+#include "stiction/base/error.h"
+#include "stiction/base/text.h"
+#include "stiction/record/csv.h"
+#include "stiction/record/recording_reader.h"
+
+namespace stiction {
+namespace {
+
+struct ExportOptions {
+  std::string recording;
+  std::string csv, svg;
+  std::string x = "time", y;
+  double from = 0;
+};
+
+/// One column of the table by its name.
+std::vector<double> column(const Recording& recording, const std::string& name) {
+  const auto rows = static_cast<std::size_t>(recording.num_rows());
+  std::vector<double> values(rows);
+  if (name == "time") return recording.time;
+  const auto copy_from = [&](const std::vector<std::string>& names, const RowMatrixXd& data) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return false;
+    const auto index = found - names.begin();
+    for (std::size_t i = 0; i < rows; ++i) values[i] = data(static_cast<Eigen::Index>(i), index);
+    return true;
+  };
+  if (copy_from(recording.q_names, recording.q) ||
+      copy_from(recording.v_names, recording.v))
+    return values;
+  std::vector<std::string> known{"time"};
+  known.insert(known.end(), recording.q_names.begin(), recording.q_names.end());
+  known.insert(known.end(), recording.v_names.begin(), recording.v_names.end());
+  throw InputError(fmt::format("recording has no column '{}'; {}", name, suggestion(name, known)));
+}
+
+void write_plot(const Recording& recording, const ExportOptions& options) {
+  const std::string y_name = !options.y.empty() ? options.y : recording.q_names.front();
+  const std::vector<double> x = column(recording, options.x), y = column(recording, y_name);
+  const auto start = std::lower_bound(recording.time.begin(), recording.time.end(), options.from);
+  const auto first = static_cast<std::size_t>(start - recording.time.begin());
+  if (first >= x.size())
+    throw InputError(fmt::format("--from is {} s, but the recording ends at {} s", options.from,
+                                 recording.time.empty() ? 0 : recording.time.back()));
+  AtomicFile file(options.svg);
+  file.write(to_svg({.title = recording.name,
+                     .x_label = options.x,
+                     .y_label = y_name,
+                     .x = std::span(x).subspan(first),
+                     .y = std::span(y).subspan(first)}));
+  file.commit();
+}
+
+int export_recording(const ExportOptions& options) {
+  const Recording recording = read_recording(options.recording);
+  if (!options.csv.empty()) write_csv(recording, options.csv);
+  if (!options.svg.empty()) write_plot(recording, options);
+  return kDone;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("export", "Turn a recording into a table or a picture");
+  auto options = std::make_shared<ExportOptions>();
+  command->add_option("recording", options->recording, "recording (HDF5)")->required();
+  command->add_option("--csv", options->csv, "write a table: time, coordinates, velocities");
+  command->add_option("--svg", options->svg, "draw column --y over column --x");
+  command->add_option("--x", options->x, "column for --svg")->capture_default_str();
+  command->add_option("--y", options->y, "column for --svg; default: the first coordinate");
+  command->add_option("--from", options->from, "leave out what is earlier, for --svg [s]");
+  command->callback([&action, options] {
+    if (options->csv.empty() && options->svg.empty())
+      throw CLI::ValidationError("export", "give --csv FILE or --svg FILE");
+    action = [options] { return export_recording(*options); };
+  });
+}
+
+}  // namespace stiction

@@ -1,0 +1,202 @@
+// stiction run SCENE: simulate, record, report.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <optional>
+
+#include "stiction/app/commands.h"
+#include "stiction/app/exit_status.h"
+#include "stiction/app/progress.h"
+#include "stiction/app/scene_loading.h"
+#include "stiction/app/summary.h"
+#include "stiction/base/atomic_file.h"
+#include "stiction/problem/problem_file.h"
+#include "stiction/record/recording_observer.h"
+#include "stiction/scheme/scheme.h"
+#include "stiction/solve/solvers.h"
+
+namespace stiction {
+namespace {
+
+struct RunOptions {
+  std::string scene;
+  std::optional<std::string> scheme, solver, friction, on_failure;
+  std::optional<double> h, duration, tolerance;
+  std::optional<int> every;
+  int threads = 1;
+  std::string out;
+  std::string save, restore;
+  std::string dump;
+  std::int64_t dump_step = 0;
+  bool has_no_recording = false;
+  bool is_quiet = false;
+  bool is_json = false;
+};
+
+std::atomic<bool> g_interrupted{false};  // written by the signal handler only
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void listen_to_interrupts() {
+  const auto handler = [](int) { g_interrupted = true; };
+  std::signal(SIGINT, handler);
+  std::signal(SIGTERM, handler);
+}
+
+/// Settings of the scene with those of the command line on top.
+SimulateSettings merge(SimulateSettings settings, const RunOptions& options) {
+  if (options.scheme) settings.scheme = *options.scheme;
+  if (options.solver) settings.solver = *options.solver;
+  if (options.friction) settings.friction = *try_parse_friction_section(*options.friction);
+  if (options.on_failure) settings.on_failure = *options.on_failure;
+  if (options.h) settings.h = *options.h;
+  if (options.duration) settings.duration = *options.duration;
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.every) settings.every = *options.every;
+  return settings;
+}
+
+SimulationOptions to_simulation_options(const SimulateSettings& settings) {
+  return {.scheme = settings.scheme,
+          .solver = settings.solver,
+          .h = settings.h,
+          .tolerance = settings.tolerance,
+          .friction = settings.friction,
+          .on_failure = settings.on_failure == "accept"  ? OnFailure::kAccept
+                        : settings.on_failure == "retry" ? OnFailure::kRetry
+                                                         : OnFailure::kStop,
+          .penetration_tolerance = settings.penetration_tolerance};
+}
+
+/// Writes the problem of one step, so that a slow or failed step becomes a test case.
+class ProblemDump final : public StepObserver {
+ public:
+  ProblemDump(const Simulation& simulation, std::int64_t step, std::string path)
+      : simulation_(simulation), step_(step), path_(std::move(path)) {}
+  void on_step(const StepRecord& record) override {
+    if (record.step == step_) write_problem(path_, simulation_.last_problem());
+  }
+
+ private:
+  const Simulation& simulation_;
+  std::int64_t step_;
+  std::string path_;
+};
+
+struct Outcome {
+  std::string status = "complete";
+  int exit_status = kDone;
+};
+
+/// Steps to the end, to an interrupt or to a rejected step.
+Outcome run_to_end(Simulation& simulation, const SimulateSettings& settings,
+                   const RunOptions& options) {
+  ProgressBar progress(simulation.state().t, settings.duration, !options.is_quiet && !options.is_json);
+  simulation.add_observer(progress);
+  try {
+    if (!simulation.run(settings.duration, [] { return g_interrupted.load(); }))
+      return {"interrupted", kInterrupted};
+  } catch (const StepRejected& rejected) {
+    progress.clear();
+    fmt::print(stderr, "stiction: {}\n", rejected.what());
+    if (!options.dump.empty()) {
+      write_problem(options.dump, simulation.last_problem());
+      fmt::print(stderr, "stiction: the problem of this step is in {}\n", options.dump);
+    }
+    return {"rejected", kAboveTolerance};
+  }
+  if (simulation.summary().steps_above_tolerance > 0) return {"above tolerance", kAboveTolerance};
+  return {};
+}
+
+/// What would otherwise come to light after the recording was begun or the time was spent.
+void check_before_start(const SimulateSettings& settings, const RunOptions& options) {
+  if (!std::isfinite(settings.duration))
+    throw InputError(fmt::format("duration is {}, must be finite and >= 0", settings.duration));
+  if (!options.save.empty()) PendingFile(options.save);
+  if (!options.dump.empty()) PendingFile(options.dump);
+}
+
+int simulate(const RunOptions& options) {
+  const std::optional<Scene> scene = load_scene(options.scene);
+  if (!scene) return kBadInput;
+  const SimulateSettings settings = merge(scene->simulate, options);
+  Simulation simulation(scene->model, to_simulation_options(settings));
+  check_before_start(settings, options);
+  if (!options.restore.empty()) simulation.restore(options.restore);
+
+  RunReport report;
+  report.scene = scene->name;
+  std::optional<RecordingObserver> recorder;
+  if (!options.has_no_recording) {
+    report.recording = options.out.empty() ? scene->name + ".h5" : options.out;
+    recorder.emplace(report.recording, simulation, scene->name, scene->text, settings.every);
+    simulation.add_observer(*recorder);
+  }
+  std::optional<ProblemDump> dump;
+  if (options.dump_step > 0) {
+    dump.emplace(simulation, options.dump_step, options.dump);
+    simulation.add_observer(*dump);
+  }
+  listen_to_interrupts();
+  const double start = simulation.state().t;
+  const auto began = std::chrono::steady_clock::now();
+  const Outcome outcome = run_to_end(simulation, settings, options);
+  if (recorder) recorder->close(simulation, outcome.status);
+  report.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  report.simulated = simulation.state().t - start;
+  report.status = outcome.status;
+  if (!options.save.empty()) simulation.save(options.save);
+  if (options.is_json)
+    fmt::print("{}", to_json(report, simulation));
+  else if (!options.is_quiet)
+    fmt::print("{}", to_summary(report, simulation));
+  return outcome.exit_status;
+}
+
+void add_options(CLI::App& command, RunOptions& options) {
+  const auto positive = CLI::PositiveNumber;
+  command.add_option("scene", options.scene, "scene file (JSON, comments allowed)")->required();
+  command.add_option("--scheme", options.scheme, "time-stepping scheme (stiction list schemes)")
+      ->check(CLI::IsMember(scheme_names()));
+  command.add_option("--solver", options.solver, "solver (stiction list solvers)")
+      ->check(CLI::IsMember(solver_names()));
+  command.add_option("--friction", options.friction, "disc, box or polygon:K, for spatial contacts")
+      ->check([](const std::string& text) -> std::string {
+        return try_parse_friction_section(text) ? "" : "expected disc, box or polygon:K, K even";
+      });
+  command.add_option("--h", options.h, "time step [s]")->check(positive);
+  command.add_option("--duration", options.duration, "simulated time [s]")->check(CLI::NonNegativeNumber);
+  command.add_option("--tol", options.tolerance, "tolerance on every step's residual")->check(positive);
+  command.add_option("--on-failure", options.on_failure, "stop, retry or accept steps above tolerance")
+      ->check(CLI::IsMember({"stop", "retry", "accept"}));
+  command.add_option("--out", options.out, "recording; default NAME.h5 in the current folder");
+  command.add_flag("--no-recording", options.has_no_recording, "simulate without writing a recording");
+  command.add_option("--every", options.every, "record every N-th step")->check(positive);
+  command.add_option("--threads", options.threads,
+                     "threads for islands; a generalized system is one island")
+      ->check(positive);
+  command.add_option("--save", options.save, "write a checkpoint at the end");
+  command.add_option("--restore", options.restore, "continue from a checkpoint");
+  CLI::Option* dump = command.add_option("--dump", options.dump,
+                                         "write the problem of --dump-step, or of a rejected step");
+  command.add_option("--dump-step", options.dump_step, "number of the step for --dump")
+      ->check(positive)
+      ->needs(dump);
+  command.add_flag("--quiet", options.is_quiet, "no progress, no summary");
+  command.add_flag("--json", options.is_json, "print one JSON object and nothing else");
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("run", "Simulate a scene and record it");
+  auto options = std::make_shared<RunOptions>();
+  add_options(*command, *options);
+  command->callback([&action, options] { action = [options] { return simulate(*options); }; });
+}
+
+}  // namespace stiction

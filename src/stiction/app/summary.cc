@@ -1,0 +1,76 @@
+#include "stiction/app/summary.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace stiction {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no infinity: a gap without contacts is null.
+Json finite_or_null(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
+Json ledger_object(const EnergyLedger& ledger) {
+  return {{"start", ledger.start},
+          {"kinetic", ledger.now.kinetic},
+          {"potential", ledger.now.potential},
+          {"spring", ledger.now.spring},
+          {"applied", ledger.applied},
+          {"motor", ledger.motor},
+          {"friction", ledger.friction},
+          {"impact", ledger.impact},
+          {"numerical", ledger.numerical}};
+}
+
+}  // namespace
+
+std::string to_json(const RunReport& report, const Simulation& simulation) {
+  const RunSummary& summary = simulation.summary();
+  const Json object = {{"scene", report.scene},
+                       {"scheme", simulation.options().scheme},
+                       {"solver", simulation.options().solver},
+                       {"steps", summary.steps},
+                       {"simulated_s", report.simulated},
+                       {"wall_s", report.wall},
+                       {"contacts_max", summary.contacts_max},
+                       {"residual_max", finite_or_null(summary.residual_max)},
+                       {"gap_min", finite_or_null(summary.gap_min)},
+                       {"joint_error_max", finite_or_null(summary.joint_error_max)},
+                       {"energy_ledger", ledger_object(simulation.energy())},
+                       {"steps_above_tolerance", summary.steps_above_tolerance},
+                       {"retries", summary.retries},
+                       {"recording", report.recording.empty() ? Json(nullptr) : Json(report.recording)},
+                       {"status", report.status}};
+  return object.dump(2) + "\n";
+}
+
+std::string to_summary(const RunReport& report, const Simulation& simulation) {
+  const RunSummary& summary = simulation.summary();
+  const EnergyLedger& e = simulation.energy();
+  std::string text = fmt::format(
+      "{}: {} ({}, {})\n  steps      {} of {} s, {:.6g} s simulated in {:.3g} s ({:.3g} steps/s)\n",
+      report.scene, report.status, simulation.options().scheme, simulation.options().solver,
+      summary.steps, simulation.options().h, report.simulated, report.wall,
+      report.wall > 0 ? static_cast<double>(summary.steps) / report.wall : 0);
+  text += fmt::format("  residual   {:.2e} at worst, tolerance {:.0e}", summary.residual_max,
+                      simulation.options().tolerance);
+  if (summary.steps_above_tolerance > 0)
+    text += fmt::format(", {} steps above it", summary.steps_above_tolerance);
+  if (summary.retries > 0) text += fmt::format(", {} retries", summary.retries);
+  text += "\n";
+  if (std::isfinite(summary.gap_min))
+    text += fmt::format("  contacts   {} active at most, smallest gap {:.2e}\n", summary.contacts_max,
+                        summary.gap_min);
+  if (simulation.model().num_joint_rows() > 0)
+    text += fmt::format("  joints     error {:.2e} at worst\n", summary.joint_error_max);
+  text += fmt::format("  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
+                      "impact {:.3g}, numerical {:.3g}\n",
+                      e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
+  if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
+  return text;
+}
+
+}  // namespace stiction

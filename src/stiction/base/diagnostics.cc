@@ -1,0 +1,43 @@
+#include "stiction/base/diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace stiction {
+
+void Diagnostics::error(TextPosition where, std::string path, std::string message,
+                        std::string help) {
+  diagnostics_.push_back(
+      {Severity::kError, where, std::move(path), std::move(message), std::move(help)});
+}
+
+void Diagnostics::warning(TextPosition where, std::string path, std::string message,
+                          std::string help) {
+  diagnostics_.push_back(
+      {Severity::kWarning, where, std::move(path), std::move(message), std::move(help)});
+}
+
+bool Diagnostics::has_errors() const {
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::kError; });
+}
+
+std::string Diagnostics::to_text() const {
+  std::vector<Diagnostic> sorted = diagnostics_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::pair(a.where.line, a.where.column) < std::pair(b.where.line, b.where.column);
+  });
+  std::string text;
+  for (const Diagnostic& d : sorted) {
+    text += file_;
+    if (d.where.line > 0) text += fmt::format(":{}:{}", d.where.line, d.where.column);
+    text += d.severity == Severity::kError ? ": error: " : ": warning: ";
+    if (!d.path.empty()) text += d.path + ": ";
+    text += d.message + "\n";
+    if (!d.help.empty()) text += "  help: " + d.help + "\n";
+  }
+  return text;
+}
+
+}  // namespace stiction

@@ -1,0 +1,218 @@
+#include "stiction/model/model.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stiction/base/error.h"
+
+namespace stiction {
+namespace {
+
+template <class Names>
+std::vector<std::string> collect_names(const std::vector<Model::Part>& parts, const Names& names) {
+  std::vector<std::string> all;
+  for (const Model::Part& part : parts) names(part.system->layout(), all);
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> Model::q_names() const {
+  return collect_names(parts_, [](const GeneralizedSystem::Layout& layout, auto& all) {
+    for (const std::string& name : layout.coordinates) all.push_back(name);
+  });
+}
+
+std::vector<std::string> Model::v_names() const {
+  std::vector<std::string> names = q_names();
+  for (std::string& name : names) name = "v." + name;
+  return names;
+}
+
+std::vector<std::string> Model::joint_row_names() const {
+  return collect_names(parts_, [](const GeneralizedSystem::Layout& layout, auto& all) {
+    for (const std::string& name : layout.constraints) all.push_back(name);
+    for (const auto& spring : layout.springs) all.push_back(spring.name);
+  });
+}
+
+std::vector<std::string> Model::contact_names() const {
+  return collect_names(parts_, [](const GeneralizedSystem::Layout& layout, auto& all) {
+    for (const auto& contact : layout.contacts) all.push_back(contact.name);
+  });
+}
+
+void ModelBuilder::add_system(std::shared_ptr<const GeneralizedSystem> system,
+                              const VectorXd& position, const VectorXd& velocity) {
+  if (!system) throw InputError("system is null");
+  const int n = system->num_coordinates();
+  if (n == 0) throw InputError("system has no coordinates, at least one is needed");
+  if (position.size() != n || velocity.size() != n)
+    throw InputError(fmt::format("system has {} coordinates, but {} positions and {} velocities", n,
+                                 position.size(), velocity.size()));
+  if (!position.allFinite() || !velocity.allFinite())
+    throw InputError("position or velocity of a system is not finite");
+  const int offset = model_.num_q();
+  model_.parts_.push_back({system, offset, model_.num_joint_rows_, model_.num_contacts_});
+  State& start = model_.initial_state_;
+  start.q.conservativeResize(offset + n);
+  start.v.conservativeResize(offset + n);
+  start.q.tail(n) = position;
+  start.v.tail(n) = velocity;
+  model_.num_joint_rows_ += system->num_constraints() + system->num_springs();
+  model_.num_contacts_ += system->num_contacts();
+}
+
+Energy ModelEvaluator::compute_energy(const Model& model, const State& state) {
+  Energy energy;
+  for (const Model::Part& part : model.parts()) {
+    const GeneralizedSystem& system = *part.system;
+    const int n = system.num_coordinates();
+    const ConstVectorMap q(state.q.data() + part.offset, n), v(state.v.data() + part.offset, n);
+    mass_.resize(static_cast<std::size_t>(n) * n);
+    RowMatrixMap mass(mass_.data(), n, n);
+    system.evaluate_mass(state.t, q, mass);
+    double twice_kinetic = 0;
+    for (int i = 0; i < n; ++i) twice_kinetic += v[i] * mass.row(i).dot(v);
+    energy.kinetic += 0.5 * twice_kinetic;
+    energy.potential += system.evaluate_potential(state.t, q);
+    if (system.num_springs() == 0) continue;
+    values_.resize(system.num_springs());
+    VectorMap extension(values_.data(), system.num_springs());
+    system.evaluate_springs(state.t, q, extension);
+    for (int i = 0; i < system.num_springs(); ++i)
+      energy.spring += 0.5 * system.layout().springs[i].stiffness * extension[i] * extension[i];
+  }
+  return energy;
+}
+
+double ModelEvaluator::compute_smallest_gap(const Model& model, const State& state) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Model::Part& part : model.parts()) {
+    const GeneralizedSystem& system = *part.system;
+    if (system.num_contacts() == 0) continue;
+    values_.resize(system.num_contacts());
+    VectorMap gaps(values_.data(), system.num_contacts());
+    system.evaluate_gaps(state.t, state.q.segment(part.offset, system.num_coordinates()), gaps);
+    for (const double gap : gaps) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
+  }
+  return smallest;
+}
+
+double ModelEvaluator::compute_joint_error(const Model& model, const State& state) {
+  double largest = 0;
+  for (const Model::Part& part : model.parts()) {
+    const GeneralizedSystem& system = *part.system;
+    if (system.num_constraints() == 0) continue;
+    values_.resize(system.num_constraints());
+    VectorMap theta(values_.data(), system.num_constraints());
+    system.evaluate_constraints(state.t, state.q.segment(part.offset, system.num_coordinates()),
+                                theta);
+    for (const double x : theta)
+      largest = std::abs(x) > largest || std::isnan(x) ? std::abs(x) : largest;
+  }
+  return largest;
+}
+
+namespace {
+
+using Where = StartFault::Where;
+
+/// Collects the faults of one part.
+class PartInspector {
+ public:
+  PartInspector(const Model& model, int part, const State& state, double tolerance,
+                std::vector<StartFault>& faults)
+      : system_(*model.parts()[part].system),
+        part_(part),
+        t_(state.t),
+        q_(state.q.segment(model.parts()[part].offset, system_.num_coordinates())),
+        v_(state.v.segment(model.parts()[part].offset, system_.num_coordinates())),
+        tolerance_(tolerance),
+        faults_(faults) {}
+
+  void inspect_mass() {
+    RowMatrixXd mass(q_.size(), q_.size());
+    system_.evaluate_mass(t_, q_, mass);
+    if (!mass.allFinite()) {
+      add(Where::kMass, 0, "mass matrix is not finite at the start");
+    } else if (Eigen::LLT<MatrixXd>(mass).info() != Eigen::Success) {
+      const MatrixXd symmetric = 0.5 * (mass + mass.transpose());
+      add(Where::kMass, 0,
+          fmt::format("mass matrix is not positive definite at the start, its smallest eigenvalue "
+                      "is {:.3g}",
+                      symmetric.selfadjointView<Eigen::Lower>().eigenvalues().minCoeff()));
+    }
+  }
+
+  void inspect_force() {
+    VectorXd force(q_.size());
+    system_.evaluate_force(t_, q_, v_, force);
+    for (int i = 0; i < force.size(); ++i)
+      if (!std::isfinite(force[i]))
+        add(Where::kForce, i,
+            fmt::format("force on '{}' is {} at the start, must be finite",
+                        system_.layout().coordinates[i], force[i]));
+  }
+
+  void inspect_gaps() {
+    VectorXd gaps(system_.num_contacts());
+    system_.evaluate_gaps(t_, q_, gaps);
+    for (int i = 0; i < system_.num_contacts(); ++i) {
+      const std::string& name = system_.layout().contacts[i].name;
+      if (!std::isfinite(gaps[i]))
+        add(Where::kContact, i,
+            fmt::format("gap of contact '{}' is {} at the start, must be finite", name, gaps[i]));
+      else if (gaps[i] < -tolerance_)
+        add(Where::kContact, i,
+            fmt::format("contact '{}' penetrates by {:.3g} m at the start, {:.3g} m is allowed", name,
+                        -gaps[i], tolerance_));
+    }
+  }
+
+  void inspect_constraints() {
+    VectorXd theta(system_.num_constraints());
+    system_.evaluate_constraints(t_, q_, theta);
+    for (int i = 0; i < system_.num_constraints(); ++i)
+      if (!(std::abs(theta[i]) <= tolerance_))
+        add(Where::kConstraint, i,
+            fmt::format("constraint '{}' is {:.3g} at the start, must be 0 within {:.3g}",
+                        system_.layout().constraints[i], theta[i], tolerance_));
+  }
+
+ private:
+  void add(Where where, int index, std::string message) {
+    faults_.push_back({where, part_, index, std::move(message)});
+  }
+
+  const GeneralizedSystem& system_;
+  int part_;
+  double t_;
+  VectorXd q_, v_;
+  double tolerance_;
+  std::vector<StartFault>& faults_;
+};
+
+}  // namespace
+
+std::vector<StartFault> find_start_faults(const Model& model, const State& state,
+                                          double penetration_tolerance) {
+  std::vector<StartFault> faults;
+  if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
+    return {{Where::kState, 0, 0, "state at the start is not finite"}};
+  for (int part = 0; part < static_cast<int>(model.parts().size()); ++part) {
+    PartInspector inspector(model, part, state, penetration_tolerance, faults);
+    inspector.inspect_mass();
+    inspector.inspect_force();
+    inspector.inspect_gaps();
+    inspector.inspect_constraints();
+  }
+  return faults;
+}
+
+}  // namespace stiction

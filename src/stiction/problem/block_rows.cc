@@ -1,0 +1,34 @@
+#include "stiction/problem/block_rows.h"
+
+#include "stiction/base/check.h"
+
+namespace stiction {
+
+void BlockRows::clear() {
+  row_start_.resize(1);
+  entry_start_.resize(1);
+  entry_block_.clear();
+  entry_columns_.clear();
+  value_start_.clear();
+  values_.clear();
+}
+
+void BlockRows::add_row_block(int num_rows) {
+  ST_DEMAND(num_rows >= 0);
+  row_start_.push_back(row_start_.back() + num_rows);
+  entry_start_.push_back(entry_start_.back());
+}
+
+RowMatrixMap BlockRows::add_entry(int block, int block_size) {
+  ST_DEMAND(num_row_blocks() > 0);
+  const int rows = num_rows(num_row_blocks() - 1);
+  const auto start = static_cast<int>(values_.size());
+  entry_block_.push_back(block);
+  entry_columns_.push_back(block_size);
+  value_start_.push_back(start);
+  values_.resize(values_.size() + static_cast<std::size_t>(rows) * block_size, 0.0);
+  ++entry_start_.back();
+  return {values_.data() + start, rows, block_size};
+}
+
+}  // namespace stiction

@@ -1,0 +1,276 @@
+#include "stiction/problem/certificate.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/problem/cone_projection.h"
+
+namespace stiction {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Share of the momentum of the motion that counts as an impulse involved, so that rounding of the
+/// velocity (2e-16 of it) stays below 1e-11 where impulses are zero or tiny.
+constexpr double kMotionShare = 1e-4;
+
+bool all_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
+/// std::max returns its first argument when the second is not a number; this never loses one.
+double worse(double a, double b) { return std::isnan(a) || std::isnan(b) ? kInfinity : std::max(a, b); }
+
+/// Residual over scale, where both vanish together.
+double relative(double residual, double scale) {
+  if (residual == 0) return 0;
+  return scale > 0 ? residual / scale : kInfinity;
+}
+
+using FactorMap = Eigen::Map<MatrixXd>;
+using ConstFactorMap = Eigen::Map<const MatrixXd>;
+
+/// J w + b of one row block, and an upper bound of the sizes that were added up in it.
+struct LocalVelocity {
+  Eigen::Vector3d u = Eigen::Vector3d::Zero();
+  Eigen::Vector3d magnitude = Eigen::Vector3d::Zero();
+};
+
+LocalVelocity local_velocity(const StepProblem& problem, const BlockRows& rows, int row_block,
+                             const std::vector<double>& w) {
+  LocalVelocity result;
+  const int num_rows = rows.num_rows(row_block);
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
+    const double* velocity = w.data() + problem.dof_start[rows.entry_block(e)];
+    const double* value = rows.entry_values(e);
+    const int columns = rows.entry_columns(e);
+    for (int i = 0; i < num_rows; ++i)
+      for (int k = 0; k < columns; ++k) {
+        const double term = value[i * columns + k] * velocity[k];
+        result.u[i] += term;
+        result.magnitude[i] += std::abs(term);
+      }
+  }
+  return result;
+}
+
+/// Σ_e BᵀB over the condensed entries of a row block: its diagonal block of the Delassus matrix. The
+/// entries lie in `condensed` one after the other; `offset` moves past them.
+Eigen::Matrix3d delassus_block(const BlockRows& rows, int row_block,
+                               const std::vector<double>& condensed, std::size_t& offset) {
+  Eigen::Matrix3d block = Eigen::Matrix3d::Zero();
+  const int num_rows = rows.num_rows(row_block);
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
+    const int columns = rows.entry_columns(e);
+    const double* b = condensed.data() + offset;
+    for (int i = 0; i < num_rows; ++i)
+      for (int j = 0; j < num_rows; ++j)
+        for (int k = 0; k < columns; ++k) block(i, j) += b[i * columns + k] * b[j * columns + k];
+    offset += static_cast<std::size_t>(num_rows) * columns;
+  }
+  return block;
+}
+
+/// The largest eigenvalue of the leading num_rows × num_rows part.
+double largest_eigenvalue(const Eigen::Matrix3d& block, int num_rows) {
+  if (num_rows == 1) return block(0, 0);
+  if (num_rows == 2) {
+    const double half_trace = 0.5 * (block(0, 0) + block(1, 1));
+    return half_trace + std::hypot(0.5 * (block(0, 0) - block(1, 1)), block(0, 1));
+  }
+  Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver;
+  solver.computeDirect(block, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues()[2];
+}
+
+}  // namespace
+
+Certificate Certificate::invalid() {
+  return {kInfinity, kInfinity, kInfinity, -kInfinity, kInfinity};
+}
+
+double Certificate::residual() const { return worse(worse(momentum, bilateral), cone); }
+
+void Certificate::include(const Certificate& other) {
+  momentum = worse(momentum, other.momentum);
+  bilateral = worse(bilateral, other.bilateral);
+  cone = worse(cone, other.cone);
+  gap = -worse(-gap, -other.gap);
+  joint = worse(joint, other.joint);
+}
+
+Certificate Certifier::certify(const StepProblem& problem, const StepSolution& solution) {
+  const bool fits = static_cast<int>(solution.w.size()) == problem.num_dofs() &&
+                    static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
+                    static_cast<int>(solution.r.size()) == problem.num_contact_rows();
+  if (!fits || !all_finite(solution.w) || !all_finite(solution.lambda) || !all_finite(solution.r))
+    return Certificate::invalid();
+  if (!factor_mass(problem)) return Certificate::invalid();
+  condense_rows(problem, problem.bilateral, condensed_bilateral_);
+  condense_rows(problem, problem.contacts, condensed_contacts_);
+
+  Certificate certificate;
+  certificate.momentum = momentum_residual(problem, solution);
+  certificate.bilateral = bilateral_residual(problem, solution);
+  certificate.cone = cone_residual(problem, solution);
+  if (!std::isfinite(certificate.residual())) return Certificate::invalid();
+  return certificate;
+}
+
+/// S = LLᵀ block by block; false if a block is not positive definite or not finite.
+bool Certifier::factor_mass(const StepProblem& problem) {
+  factor_.resize(problem.mass_values.size());
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int n = problem.block_size(b);
+    const ConstRowMatrixMap mass = problem.mass_block(b);
+    FactorMap factor(factor_.data() + problem.mass_start[b], n, n);
+    factor = 0.5 * (mass + mass.transpose());
+    const Eigen::LLT<Eigen::Ref<MatrixXd>> cholesky(factor);
+    if (cholesky.info() != Eigen::Success || !factor.allFinite()) return false;
+  }
+  return true;
+}
+
+/// L⁻¹Jᵀ for every entry, stored row of J by row of J.
+void Certifier::condense_rows(const StepProblem& problem, const BlockRows& rows,
+                              std::vector<double>& out) {
+  out.clear();
+  for (int i = 0; i < rows.num_row_blocks(); ++i) {
+    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
+      const int columns = rows.entry_columns(e);
+      const int num_values = rows.num_rows(i) * columns;
+      const std::size_t start = out.size();
+      out.insert(out.end(), rows.entry_values(e), rows.entry_values(e) + num_values);
+      const ConstFactorMap factor(factor_.data() + problem.mass_start[rows.entry_block(e)], columns,
+                                  columns);
+      for (int row = 0; row < rows.num_rows(i); ++row) {
+        VectorMap x(out.data() + start + static_cast<std::size_t>(row) * columns, columns);
+        factor.triangularView<Eigen::Lower>().solveInPlace(x);
+      }
+    }
+  }
+}
+
+namespace {
+
+/// defect −= rowsᵀ·impulse, and the kinetic energy norm of each piece is added to its block's sum.
+void subtract_impulses(const StepProblem& problem, const BlockRows& rows,
+                       const std::vector<double>& impulse, const std::vector<double>& condensed,
+                       std::vector<double>& defect, std::vector<double>& involved) {
+  const double* b = condensed.data();
+  for (int i = 0; i < rows.num_row_blocks(); ++i) {
+    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
+      const int columns = rows.entry_columns(e);
+      double* d = defect.data() + problem.dof_start[rows.entry_block(e)];
+      for (int row = 0; row < rows.num_rows(i); ++row, b += columns) {
+        const double x = impulse[rows.row_start(i) + row];
+        const double* value = rows.entry_values(e) + static_cast<std::ptrdiff_t>(row) * columns;
+        double square = 0;
+        for (int k = 0; k < columns; ++k) {
+          d[k] -= value[k] * x;
+          square += b[k] * b[k];
+        }
+        involved[rows.entry_block(e)] += std::abs(x) * std::sqrt(square);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+double Certifier::momentum_residual(const StepProblem& problem, const StepSolution& solution) {
+  defect_.assign(problem.num_dofs(), 0.0);
+  involved_.assign(problem.num_blocks(), 0.0);
+  const auto energy_norm = [&](int b, const ConstVectorRef& x) {
+    const int n = problem.block_size(b);
+    scratch_.resize(n);
+    VectorMap y(scratch_.data(), n);
+    y = x;
+    ConstFactorMap(factor_.data() + problem.mass_start[b], n, n)
+        .triangularView<Eigen::Lower>()
+        .solveInPlace(y);
+    return y.norm();
+  };
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int n = problem.block_size(b);
+    const ConstVectorMap w(solution.w.data() + problem.dof_start[b], n);
+    const ConstVectorMap p(problem.p.data() + problem.dof_start[b], n);
+    VectorMap defect(defect_.data() + problem.dof_start[b], n);
+    defect.noalias() = problem.mass_block(b).lazyProduct(w);
+    involved_[b] = energy_norm(b, defect) + energy_norm(b, p);
+    defect -= p;
+  }
+  subtract_impulses(problem, problem.bilateral, solution.lambda, condensed_bilateral_, defect_,
+                    involved_);
+  subtract_impulses(problem, problem.contacts, solution.r, condensed_contacts_, defect_, involved_);
+  double worst = 0;
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const ConstVectorMap defect(defect_.data() + problem.dof_start[b], problem.block_size(b));
+    worst = worse(worst, relative(energy_norm(b, defect), involved_[b]));
+  }
+  return worst;
+}
+
+double Certifier::bilateral_residual(const StepProblem& problem,
+                                     const StepSolution& solution) const {
+  // Impulses of rows with different units are made comparable by √W: their unit is then √J.
+  double worst = 0, total = 0, motion = 0;
+  std::size_t offset = 0;
+  for (int i = 0; i < problem.num_bilateral(); ++i) {
+    const LocalVelocity velocity = local_velocity(problem, problem.bilateral, i, solution.w);
+    const double lambda = solution.lambda[i];
+    const double slack = velocity.u[0] + problem.compliance[i] * lambda - problem.bias[i];
+    const double delassus = delassus_block(problem.bilateral, i, condensed_bilateral_, offset)(0, 0) +
+                            problem.compliance[i];
+    if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
+      if (slack != 0) return kInfinity;
+      continue;
+    }
+    const double projected =
+        std::clamp(lambda - slack / delassus, problem.lower[i], problem.upper[i]);
+    const double weight = std::sqrt(delassus);
+    worst = worse(worst, std::abs(lambda - projected) * weight);
+    total += std::abs(lambda) * weight;
+    motion = std::max(motion, (velocity.magnitude[0] + std::abs(problem.bias[i])) / weight);
+  }
+  return relative(worst, total + kMotionShare * motion);
+}
+
+double Certifier::cone_residual(const StepProblem& problem, const StepSolution& solution) const {
+  double worst = 0, total = 0, motion = 0;
+  std::size_t offset = 0;
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    const int start = problem.contacts.row_start(j);
+    const int num_rows = problem.contacts.num_rows(j);
+    LocalVelocity velocity = local_velocity(problem, problem.contacts, j, solution.w);
+    Eigen::Matrix3d delassus = delassus_block(problem.contacts, j, condensed_contacts_, offset);
+    Eigen::Vector3d r = Eigen::Vector3d::Zero();
+    for (int i = 0; i < num_rows; ++i) {
+      r[i] = solution.r[start + i];
+      const double compliance = problem.contact_compliance[start + i];
+      velocity.u[i] += compliance * r[i] + problem.contact_bias[start + i];
+      velocity.magnitude[i] += std::abs(problem.contact_bias[start + i]);
+      delassus(i, i) += compliance;
+    }
+    const double inverse_mass = largest_eigenvalue(delassus, num_rows);
+    if (inverse_mass <= 0) {  // no impulse changes anything here: only feasibility can be asked for
+      if (velocity.u[0] < 0) return kInfinity;
+      continue;
+    }
+    const FrictionCone cone{num_rows - 1, problem.mu[j], problem.section[j]};
+    Eigen::Vector3d u_hat = velocity.u;
+    u_hat[0] += cone.mu * cone.support_against(velocity.u);
+    worst = worse(worst, (r - cone.project(r - u_hat / inverse_mass)).norm());
+    total += r.norm();
+    motion = std::max(motion, velocity.magnitude.norm() / inverse_mass);
+  }
+  return relative(worst, total + kMotionShare * motion);
+}
+
+Certificate certify(const StepProblem& problem, const StepSolution& solution) {
+  return Certifier().certify(problem, solution);
+}
+
+}  // namespace stiction

@@ -1,0 +1,95 @@
+#include "stiction/problem/cone_projection.h"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+
+int num_vertices(const FrictionSection& section) {
+  return section.kind == FrictionSection::Kind::kBox ? 4 : section.num_sides;
+}
+
+/// Vertices of a polygonal section, counter-clockwise.
+Vector2d vertex(const FrictionSection& section, int i) {
+  if (section.kind == FrictionSection::Kind::kBox) {
+    i %= 4;
+    return {i == 0 || i == 3 ? 1.0 : -1.0, i < 2 ? 1.0 : -1.0};
+  }
+  const double angle = 2 * std::numbers::pi * (i % section.num_sides) / section.num_sides;
+  return {std::cos(angle), std::sin(angle)};
+}
+
+bool is_round(const FrictionCone& cone) {
+  return cone.num_tangents < 2 || cone.section.kind == FrictionSection::Kind::kDisc;
+}
+
+Vector3d project_onto_round_cone(double mu, const Vector3d& z) {
+  const double tangential = z.tail<2>().norm();
+  if (tangential <= mu * z[0]) return z;
+  if (mu * tangential <= -z[0]) return Vector3d::Zero();
+  const double normal = (z[0] + mu * tangential) / (1 + mu * mu);
+  Vector3d projected;
+  projected[0] = normal;
+  projected.tail<2>() = mu * normal / tangential * z.tail<2>();
+  return projected;
+}
+
+/// Nearest point of a polyhedral cone: z itself, or the nearest of its projections onto the apex,
+/// the edge rays and the faces that fall inside the respective ray or face.
+Vector3d project_onto_polyhedral_cone(const FrictionCone& cone, const Vector3d& z) {
+  const int n = num_vertices(cone.section);
+  const auto ray = [&](int i) {
+    const Vector2d d = vertex(cone.section, i);
+    return Vector3d(1, cone.mu * d[0], cone.mu * d[1]);
+  };
+  Vector3d best = Vector3d::Zero();
+  double best_distance = z.squaredNorm();
+  const auto consider = [&](const Vector3d& candidate) {
+    const double distance = (z - candidate).squaredNorm();
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  };
+  bool is_inside = true;
+  Vector3d a = ray(0);
+  for (int i = 0; i < n; ++i) {
+    const Vector3d b = ray(i + 1);
+    const Vector3d inward = a.cross(b);  // counter-clockwise rays: points into the cone
+    const double height = inward.dot(z);
+    consider(std::max(0.0, z.dot(a) / a.squaredNorm()) * a);
+    if (height < 0) {
+      is_inside = false;
+      const Vector3d on_plane = z - height / inward.squaredNorm() * inward;
+      const bool is_on_face =
+          a.cross(on_plane).dot(inward) >= 0 && on_plane.cross(b).dot(inward) >= 0;
+      if (is_on_face) consider(on_plane);
+    }
+    a = b;
+  }
+  return is_inside ? z : best;
+}
+
+}  // namespace
+
+Vector3d FrictionCone::project(const Vector3d& z) const {
+  // Without friction the cone is a half-line, which the formulas of both other cases miss.
+  if (mu == 0 || num_tangents == 0) return {std::max(0.0, z[0]), 0, 0};
+  return is_round(*this) ? project_onto_round_cone(mu, z) : project_onto_polyhedral_cone(*this, z);
+}
+
+double FrictionCone::support_against(const Vector3d& u) const {
+  if (is_round(*this)) return u.tail<2>().norm();
+  double support = 0;
+  for (int i = 0; i < num_vertices(section); ++i)
+    support = std::max(support, -vertex(section, i).dot(u.tail<2>()));
+  return support;
+}
+
+}  // namespace stiction

@@ -1,0 +1,36 @@
+// The interface between schemes and solvers: one virtual call per step problem. A solver knows
+// nothing of mechanics, a scheme nothing of factorisations.
+#pragma once
+
+#include <string_view>
+
+#include "stiction/problem/step_problem.h"
+
+namespace stiction {
+
+enum class SolverStatus {
+  kConverged,      // the solver believes in its answer; the certificate decides
+  kMaxIterations,  // gave up; the answer is the best iterate
+  kNoSolution,     // stopped on a ray or an inconsistent system: no solution was found
+  kUnsupported,    // this solver does not take this kind of problem; the answer is empty
+  kNonFinite,      // not-a-number or infinity in the problem or on the way
+};
+
+std::string_view to_text(SolverStatus status);
+
+struct [[nodiscard]] SolverReport {
+  SolverStatus status = SolverStatus::kConverged;
+  int iterations = 0;  // pivots, sweeps, …
+  int stage = 0;       // 0: the first attempt sufficed; k: the k-th fallback
+};
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual std::string_view name() const = 0;
+  /// Solves `problem` into `solution` (resized as needed; its old content may serve as a start).
+  /// Never throws for a problem without fault; does not allocate once its workspace is warm.
+  virtual SolverReport solve(const StepProblem& problem, StepSolution& solution) = 0;
+};
+
+}  // namespace stiction

@@ -1,0 +1,33 @@
+// Records a simulation while it runs: every N-th step, and always the first and the last state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stiction/record/recording_writer.h"
+#include "stiction/sim/simulation.h"
+
+namespace stiction {
+
+class RecordingObserver final : public StepObserver {
+ public:
+  /// Creates the file; throws IoError. The observer still has to be added to the simulation.
+  RecordingObserver(const std::string& path, const Simulation& simulation, const std::string& name,
+                    const std::string& scene_text, int every);
+
+  void on_step(const StepRecord& record) override;
+  /// Writes the last state if it was passed over, and how the run ended.
+  void close(const Simulation& simulation, std::string_view status);
+
+ private:
+  void append(const StepRecord& record);
+
+  RecordingWriter writer_;
+  int every_;
+  bool is_closing_ = false;
+  std::int64_t last_step_ = -1;
+  std::vector<ContactRow> contacts_;
+};
+
+}  // namespace stiction

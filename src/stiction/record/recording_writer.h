@@ -1,0 +1,59 @@
+// Writes a recording (HDF5) while a simulation runs. The file is readable at every moment, also by
+// others while it grows, and stays so when the process is killed or the disk is full: rows are
+// appended in HDF5's single-writer mode, and each flush ends with a row of /commit that says how many
+// steps are complete. What a reader takes from the file is an exact prefix of what was appended.
+// The promise is about processes and disks, not about a power failure: nothing is forced to the disk.
+//
+// Rows are kept back for at most a quarter of a second of run time, which is what a kill can cost.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stiction/record/step_row.h"
+
+namespace stiction {
+
+/// All that is known before the first step.
+struct RecordingLayout {
+  std::string name = {};     // of the scene
+  std::string scene = {};    // its full text
+  std::string scheme = {};   // as in the scene's "simulate"
+  std::string solver = {};
+  std::string version = {};  // of the program
+  double h = 0;         // [s]
+  std::vector<std::string> q_names = {};
+  std::vector<std::string> v_names = {};
+  std::vector<std::string> joint_names = {};    // one per joint row
+  std::vector<std::string> contact_names = {};  // may be empty
+};
+
+class RecordingWriter {
+ public:
+  /// Creates the file, complete but for its steps; one of that name is replaced only when the new
+  /// one stands. Throws IoError if it cannot be written there.
+  RecordingWriter(const std::string& path, const RecordingLayout& layout);
+  RecordingWriter(const RecordingWriter&) = delete;
+  RecordingWriter& operator=(const RecordingWriter&) = delete;
+  /// Without close(): keeps all rows, with the status "interrupted". Reports nothing.
+  ~RecordingWriter();
+
+  /// Throws InputError if the row does not fit the layout or its step does not follow the last one,
+  /// IoError if the file cannot be written; all further calls then throw as well. Does not allocate
+  /// while the number of contacts per flush stays below its maximum so far.
+  void append(const StepRow& row);
+  /// Makes all rows appended so far safe from the death of this process.
+  void flush();
+  /// Writes the last rows and how the run ended: "complete", "interrupted", "rejected", …
+  void close(std::string_view status);
+
+ private:
+  class File;
+  std::unique_ptr<File> file_;  // none once closed
+  std::chrono::steady_clock::time_point next_flush_;
+};
+
+}  // namespace stiction

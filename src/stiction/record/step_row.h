@@ -1,0 +1,49 @@
+// What one recorded step consists of. Plain numbers: the recording knows no model, no scheme and no
+// solver, and the names of coordinates come with the RecordingLayout.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "stiction/problem/contact_status.h"
+
+namespace stiction {
+
+struct ContactRow {
+  int a = 0;  // the bodies, or whatever the recording's names say; the normal points from B to A
+  int b = 0;
+  std::uint64_t id = 0;                   // persists across steps
+  std::array<double, 3> position = {};    // [m] world frame
+  std::array<double, 3> normal = {};      // [-] world frame
+  double gap = 0;                         // [m], negative when penetrating
+  std::array<double, 3> impulse = {};     // [N s] normal, tangent 1, tangent 2
+  std::array<double, 2> slip = {};        // [m/s] tangent 1, tangent 2
+  ContactStatus status = ContactStatus::kOpen;
+};
+
+/// Datasets below /energy, in the order of StepRow::energy.
+inline constexpr std::array<std::string_view, 8> kEnergyNames = {
+    "kinetic", "potential", "spring", "applied", "motor", "friction", "impact", "numerical"};
+
+/// Datasets below /certificate, in the order of StepRow::certificate.
+inline constexpr std::array<std::string_view, 5> kCertificateNames = {"momentum", "bilateral",
+                                                                      "cone", "gap", "joint"};
+
+/// The spans are read during the call that gets them and not kept.
+struct StepRow {
+  std::int64_t step = 0;  // strictly increasing along a recording
+  double time = 0;        // [s]
+  std::span<const double> q = {};
+  std::span<const double> v = {};
+  std::span<const ContactRow> contacts = {};
+  std::span<const double> joint_impulses = {};                   // [N s]
+  std::array<double, kEnergyNames.size()> energy = {};       // [J]
+  std::array<double, kCertificateNames.size()> certificate = {};
+  int iterations = 0;  // of the solver
+  int stage = 0;       // of the solver: 0, or the number of the fallback that succeeded
+  double wall = 0;     // [s] time spent on the step
+};
+
+}  // namespace stiction

@@ -1,0 +1,50 @@
+// A scene: a model with its name, its text, and how its author wants it simulated. Plain data;
+// which schemes and solvers exist is known to the caller, who passes their names for checking.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stiction/base/diagnostics.h"
+#include "stiction/model/model.h"
+#include "stiction/problem/friction_section.h"
+
+namespace stiction {
+
+/// The block "simulate" of a scene, with the defaults of scene.schema.json.
+struct SimulateSettings {
+  std::string scheme = "moreau";
+  std::string solver = "auto";
+  double h = 1e-3;      // [s]
+  double duration = 1;  // [s]
+  double tolerance = 1e-9;
+  FrictionSection friction{FrictionSection::Kind::kPolygon, 8};
+  int every = 1;
+  std::string on_failure = "stop";  // stop, retry, accept
+  double penetration_tolerance = 1e-6;
+};
+
+struct Scene {
+  std::string name;
+  std::string text;  // as read, for the recording
+  SimulateSettings simulate;
+  Model model;
+};
+
+/// Names that a scene may use for its scheme and solver; empty lists are not checked.
+struct KnownNames {
+  std::vector<std::string> schemes;
+  std::vector<std::string> solvers;
+};
+
+/// Reads a scene. All faults go to `diagnostics`; there is a scene only if there are no errors.
+[[nodiscard]] std::optional<Scene> read_scene(const std::string& text, const KnownNames& known,
+                                              Diagnostics& diagnostics);
+/// The same from a file; a missing or unreadable file is a diagnostic too. The name of a scene that
+/// has none is that of the file without folder and ending.
+[[nodiscard]] std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& known,
+                                                   Diagnostics& diagnostics);
+
+}  // namespace stiction

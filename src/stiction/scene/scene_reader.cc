@@ -1,0 +1,136 @@
+// read_scene: schema first, then what a schema cannot say, then the start of the simulation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "stiction/base/error.h"
+#include "stiction/base/text.h"
+#include "stiction/model/expression_system.h"
+#include "stiction/scene/generalized_reader.h"
+#include "stiction/scene/scene.h"
+#include "stiction/scene/schema.h"
+
+namespace stiction {
+namespace {
+
+std::string read_string(const SceneValue& value, const std::string& fallback) {
+  return value && value.node->is_string() ? value.node->string : fallback;
+}
+
+void check_known(const SceneValue& value, const std::string& what,
+                 const std::vector<std::string>& known, Diagnostics& diagnostics) {
+  if (!value || !value.node->is_string() || known.empty()) return;
+  const std::string& name = value.node->string;
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  diagnostics.error(value.node->position, value.path, fmt::format("unknown {} '{}'", what, name),
+                    "known: " + joined(known));
+}
+
+SimulateSettings read_simulate(const SceneValue& value, const SymbolTable& parameters,
+                               const QuantityReader& quantities, const KnownNames& known,
+                               Diagnostics& diagnostics) {
+  SimulateSettings settings;
+  if (!value.is_object()) return settings;
+  settings.scheme = read_string(value["scheme"], settings.scheme);
+  settings.solver = read_string(value["solver"], settings.solver);
+  settings.on_failure = read_string(value["on_failure"], settings.on_failure);
+  check_known(value["scheme"], "scheme", known.schemes, diagnostics);
+  check_known(value["solver"], "solver", known.solvers, diagnostics);
+  const auto number = [&](const char* key, double& field, const Limits& limits) {
+    field = quantities.read_number(value[key], parameters, field, limits);
+  };
+  number("h", settings.h, {.above = 0});
+  number("duration", settings.duration, {.at_least = 0});
+  number("tol", settings.tolerance, {.above = 0});
+  number("penetration_tolerance", settings.penetration_tolerance, {.at_least = 0});
+  if (const SceneValue every = value["every"]; every && every.node->is_number())
+    settings.every = static_cast<int>(every.node->number);
+  if (const SceneValue friction = value["friction"]; friction && friction.node->is_string()) {
+    const auto section = try_parse_friction_section(friction.node->string);
+    if (section)
+      settings.friction = *section;
+    else
+      diagnostics.error(friction.node->position, friction.path,
+                        fmt::format("unknown friction section '{}'", friction.node->string),
+                        "write \"disc\", \"box\" or \"polygon:K\" with K even, 4 to 1024");
+  }
+  return settings;
+}
+
+/// Compiles the system; what only the compiler of formulas finds is reported for the whole block.
+std::optional<Model> build_model(const GeneralizedSceneSystem& system, const SceneValue& place,
+                                 Diagnostics& diagnostics) {
+  if (const auto entry = find_asymmetric_mass(system.description)) {
+    const SceneValue cell = place["mass"].item(entry->first).item(entry->second);
+    diagnostics.error(cell.node->position, cell.path, "differs from its mirror image",
+                      fmt::format("the mass matrix must be symmetric: compare mass[{}][{}]",
+                                  entry->second, entry->first));
+    return std::nullopt;
+  }
+  try {
+    ModelBuilder builder;
+    builder.add_system(std::make_shared<ExpressionSystem>(system.description), system.position,
+                       system.velocity);
+    return builder.build();
+  } catch (const InputError& error) {
+    diagnostics.error(place.node->position, place.path, error.what());
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Scene> read_scene(const std::string& text, const KnownNames& known,
+                                Diagnostics& diagnostics) {
+  const std::optional<JsonNode> document = parse_json(text, diagnostics);
+  if (!document) return std::nullopt;
+  SceneSchema().validate(*document, diagnostics);
+
+  const SceneValue root{&*document, ""};
+  const auto pool = std::make_shared<ExpressionPool>();
+  SymbolTable parameters;
+  read_parameters(root["parameters"], pool, parameters, diagnostics);
+  Scene scene;
+  scene.text = text;
+  scene.name = read_string(root["name"], "");
+  scene.simulate = read_simulate(root["simulate"], parameters, QuantityReader(pool, diagnostics),
+                                 known, diagnostics);
+  const SceneValue generalized = root["generalized"];
+  if (!generalized.is_object()) return std::nullopt;
+  const GeneralizedSceneSystem system = read_generalized(generalized, pool, parameters, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+
+  std::optional<Model> model = build_model(system, generalized, diagnostics);
+  if (!model) return std::nullopt;
+  report_start_faults(*model, scene.simulate.penetration_tolerance, generalized, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  scene.model = std::move(*model);
+  return scene;
+}
+
+std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& known,
+                                     Diagnostics& diagnostics) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    diagnostics.error({}, "", "is a folder, expected a scene file");
+    return std::nullopt;
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  if (file) content << file.rdbuf();
+  if (!file || file.bad()) {
+    diagnostics.error({}, "", fmt::format("cannot be read: {}", std::strerror(errno)));
+    return std::nullopt;
+  }
+  std::optional<Scene> scene = read_scene(content.str(), known, diagnostics);
+  if (scene && scene->name.empty()) scene->name = std::filesystem::path(path).stem().string();
+  return scene;
+}
+
+}  // namespace stiction

@@ -1,0 +1,127 @@
+#include "stiction/scheme/assembly.h"
+
+namespace stiction {
+namespace {
+
+ConstVectorMap part_of(const VectorXd& x, const Model::Part& part) {
+  return {x.data() + part.offset, part.system->num_coordinates()};
+}
+
+}  // namespace
+
+RowMatrixMap StepAssembly::matrix(int rows, int columns) {
+  matrix_storage_.resize(static_cast<std::size_t>(rows) * columns);
+  return {matrix_storage_.data(), rows, columns};
+}
+
+VectorMap StepAssembly::vector(int size) {
+  vector_storage_.resize(size);
+  return {vector_storage_.data(), size};
+}
+
+void StepAssembly::clear() {
+  problem_.clear();
+  joint_rows_.clear();
+  contact_indices_.clear();
+  contact_drifts_.clear();
+}
+
+void StepAssembly::add_mass_and_momentum(const Model& model, const EvaluationPoint& point,
+                                         const VectorXd& v, double h) {
+  problem_.h = h;
+  for (const Model::Part& part : model.parts()) {
+    const int n = part.system->num_coordinates();
+    const ConstVectorMap q_part = part_of(point.q, part), v_part = part_of(v, part);
+    RowMatrixMap mass = problem_.add_mass_block(n);
+    part.system->evaluate_mass(point.t, q_part, mass);
+    VectorMap force = vector(n);
+    part.system->evaluate_force(point.t, q_part, v_part, force);
+    VectorMap p = problem_.block_p(problem_.num_blocks() - 1);
+    p.noalias() = mass.lazyProduct(v_part);
+    p += h * force;
+  }
+}
+
+void StepAssembly::add_constraint_rows(const Model& model, const EvaluationPoint& point,
+                                       const State& start, double h, double stabilization) {
+  for (std::size_t b = 0; b < model.parts().size(); ++b) {
+    const Model::Part& part = model.parts()[b];
+    const int num_rows = part.system->num_constraints(), n = part.system->num_coordinates();
+    if (num_rows == 0) continue;
+    RowMatrixMap rows = matrix(num_rows, n);
+    VectorMap both = vector(2 * num_rows);
+    auto drift = both.head(num_rows), theta = both.tail(num_rows);
+    part.system->evaluate_constraint_rows(point.t, part_of(point.q, part), rows, drift);
+    part.system->evaluate_constraints(start.t, part_of(start.q, part), theta);
+    for (int i = 0; i < num_rows; ++i) {
+      const double pull = h > 0 ? stabilization * theta[i] / h : 0;
+      problem_.add_bilateral_row({.bias = -drift[i] - pull});
+      problem_.bilateral.add_entry(static_cast<int>(b), n) = rows.row(i);
+      joint_rows_.push_back({.joint_row = part.constraint_offset + i, .drift = drift[i]});
+    }
+  }
+}
+
+void StepAssembly::add_spring_rows(const Model& model, const EvaluationPoint& point,
+                                   const State& start, double h) {
+  for (std::size_t b = 0; b < model.parts().size(); ++b) {
+    const Model::Part& part = model.parts()[b];
+    const int num_rows = part.system->num_springs(), n = part.system->num_coordinates();
+    if (num_rows == 0) continue;
+    RowMatrixMap rows = matrix(num_rows, n);
+    VectorMap both = vector(2 * num_rows);
+    auto drift = both.head(num_rows), extension = both.tail(num_rows);
+    part.system->evaluate_spring_rows(point.t, part_of(point.q, part), rows, drift);
+    part.system->evaluate_springs(start.t, part_of(start.q, part), extension);
+    for (int i = 0; i < num_rows; ++i) {
+      const GeneralizedSystem::SpringInfo& spring = part.system->layout().springs[i];
+      const double stiffness = h * h * spring.stiffness + h * spring.damping;
+      if (stiffness == 0) continue;  // no impulse in no time
+      problem_.add_bilateral_row(
+          {.compliance = 1 / stiffness,
+           .bias = -h * spring.stiffness * extension[i] / stiffness - drift[i]});
+      problem_.bilateral.add_entry(static_cast<int>(b), n) = rows.row(i);
+      joint_rows_.push_back(
+          {.joint_row = part.constraint_offset + part.system->num_constraints() + i,
+           .drift = drift[i],
+           .damping = h * spring.damping,
+           .is_spring = true});
+    }
+  }
+}
+
+void StepAssembly::add_touching_contacts(const Model& model, const EvaluationPoint& point,
+                                         const VectorXd& v) {
+  for (std::size_t b = 0; b < model.parts().size(); ++b) {
+    const Model::Part& part = model.parts()[b];
+    const GeneralizedSystem& system = *part.system;
+    const int n = system.num_coordinates();
+    if (system.num_contacts() == 0) continue;
+    const ConstVectorMap q_part = part_of(point.q, part), v_part = part_of(v, part);
+    gaps_.resize(system.num_contacts());
+    VectorMap gaps(gaps_.data(), system.num_contacts());
+    system.evaluate_gaps(point.t, q_part, gaps);
+    for (int j = 0; j < system.num_contacts(); ++j) {
+      if (gaps[j] > 0) continue;  // not a number counts as touching, so that the solver sees it
+      const GeneralizedSystem::ContactInfo& info = system.layout().contacts[j];
+      const int index = part.contact_offset + j, num_rows = 1 + info.num_tangents;
+      problem_.add_contact({.num_tangents = info.num_tangents,
+                            .mu = info.mu,
+                            .section = section_,
+                            .key = static_cast<std::uint64_t>(index)});
+      RowMatrixMap rows = problem_.contacts.add_entry(static_cast<int>(b), n);
+      VectorMap drift = vector(num_rows);
+      system.evaluate_contact_rows(point.t, q_part, j, rows, drift);
+      double* bias = problem_.contact_bias.data() + problem_.num_contact_rows() - num_rows;
+      for (int i = 0; i < num_rows; ++i) {
+        const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
+        const double approach = rows.row(i).dot(v_part) + drift[i];
+        bias[i] = restitution * approach + drift[i];
+        contact_drifts_.push_back(drift[i]);
+      }
+      contact_indices_.push_back(index);
+    }
+  }
+}
+
+}  // namespace stiction

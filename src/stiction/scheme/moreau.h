@@ -1,0 +1,34 @@
+// Moreau's midpoint scheme with Newton restitution (Glocker–Studer 2005, §5; FORMULATION "moreau"):
+//
+//   q^M = q + h/2 v,   t^M = t + h/2,   active contacts {j : Φ_j(q^M, t^M) ≤ 0}
+//   M^M (v⁺ − v) = h k(t^M, q^M, v) + Gᵀλ + Σ (N_jᵀν_j + T_jᵀβ_j)
+//   ξ_N = γ_N⁺ + e_N γ_N⁻,  ξ_T = γ_T⁺ + e_T γ_T⁻,   0 ≤ ξ_N ⊥ ν ≥ 0,  −β ∈ μν Sgn(ξ_T)       (T13)
+//   q⁺ = q^M + h/2 v⁺
+//
+// First order, no event location. Springs of the layout are implicit rows (T14), constraints hold on
+// velocity level and are pulled back by the critically damped rate of (T15). h = 0 is the impact alone.
+// It refuses nothing, but a step larger than a contact's free flight simply misses that contact.
+#pragma once
+
+#include "stiction/scheme/assembly.h"
+#include "stiction/scheme/outcome.h"
+#include "stiction/scheme/scheme.h"
+
+namespace stiction {
+
+class MoreauScheme final : public Scheme {
+ public:
+  explicit MoreauScheme(const SchemeOptions& options) : assembly_(options.friction) {}
+
+  std::string_view name() const override { return "moreau"; }
+  void step(const Model& model, const State& start, double h, SolveStage& solve,
+            StepResult& result) override;
+  const StepProblem& last_problem() const override { return assembly_.problem(); }
+
+ private:
+  StepAssembly assembly_;
+  OutcomeReader reader_;
+  VectorXd q_mid_;
+};
+
+}  // namespace stiction

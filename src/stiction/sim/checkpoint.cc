@@ -1,0 +1,111 @@
+// Simulation::save and restore. The file holds every number that the next step depends on, bit for bit:
+// state, clock, ledger and summary, and the names that tell whether it belongs to a simulation.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stiction/base/atomic_file.h"
+#include "stiction/base/hdf5_file.h"
+#include "stiction/base/version.h"
+#include "stiction/sim/simulation.h"
+
+namespace stiction {
+namespace {
+
+constexpr int kFormatVersion = 1;
+constexpr std::string_view kFormat = "stiction checkpoint";
+
+std::span<const double> as_span(const VectorXd& x) {
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
+
+void require_same(const Hdf5File& file, const std::string& attribute, std::string_view expected) {
+  const std::string found = file.read_text_attribute("/", attribute);
+  if (found != expected)
+    throw InputError(fmt::format("{}: checkpoint was made with the {} '{}', this simulation has '{}'",
+                                 file.path(), attribute, found, expected));
+}
+
+std::vector<double> read_exactly(const Hdf5File& file, const std::string& object,
+                                 std::size_t expected) {
+  std::vector<double> values = file.read<double>(object);
+  if (values.size() != expected)
+    throw InputError(fmt::format("{}: '{}' has {} numbers, this simulation needs {}", file.path(),
+                                 object, values.size(), expected));
+  return values;
+}
+
+}  // namespace
+
+void Simulation::save(const std::string& path) const {
+  PendingFile pending(path);
+  Hdf5File file = Hdf5File::create(pending.temporary_path(), path);
+  file.write_attribute("/", "format", kFormat);
+  file.write_attribute("/", "format_version", kFormatVersion);
+  file.write_attribute("/", "version", version());
+  file.write_attribute("/", "scheme", options_.scheme);
+  file.write_attribute("/", "solver", options_.solver);
+  file.write_attribute("/", "friction", to_text(options_.friction));
+  const std::vector<std::string> names = model_.q_names();
+  file.write_attribute("/", "coordinates", fmt::format("{}", fmt::join(names, ",")));
+  file.write<double>("q", as_span(state_.q));
+  file.write<double>("v", as_span(state_.v));
+  const double clock[] = {state_.t, clock_.start, clock_.h};
+  file.write<double>("clock", clock);
+  const double ledger[] = {ledger_.start, ledger_.applied, ledger_.motor, ledger_.friction,
+                           ledger_.impact};
+  file.write<double>("ledger", ledger);
+  const double worst[] = {summary_.residual_max, summary_.gap_min, summary_.joint_error_max};
+  file.write<double>("worst", worst);
+  const std::int64_t counts[] = {clock_.index, summary_.steps, summary_.contacts_max,
+                                 summary_.steps_above_tolerance, summary_.retries};
+  file.write<std::int64_t>("counts", counts);
+  file.close();
+  pending.commit();
+}
+
+void Simulation::restore(const std::string& path) {
+  const Hdf5File file = Hdf5File::open(path);
+  if (!file.has_attribute("/", "format") || file.read_text_attribute("/", "format") != kFormat)
+    throw InputError(fmt::format("{}: is not a checkpoint", path));
+  if (const int found = file.read_int_attribute("/", "format_version"); found != kFormatVersion)
+    throw InputError(fmt::format("{}: checkpoint has format version {}, this program reads {}", path,
+                                 found, kFormatVersion));
+  require_same(file, "scheme", options_.scheme);
+  require_same(file, "solver", options_.solver);
+  require_same(file, "friction", to_text(options_.friction));
+  const std::vector<std::string> names = model_.q_names();
+  require_same(file, "coordinates", fmt::format("{}", fmt::join(names, ",")));
+  const auto q = read_exactly(file, "q", model_.num_q()), v = read_exactly(file, "v", model_.num_v());
+  const auto clock = read_exactly(file, "clock", 3), ledger = read_exactly(file, "ledger", 5),
+             worst = read_exactly(file, "worst", 3);
+  const auto counts = file.read<std::int64_t>("counts");
+  if (counts.size() != 5) throw InputError(fmt::format("{}: 'counts' has the wrong size", path));
+
+  State state;
+  state.t = clock[0];
+  state.q = ConstVectorMap(q.data(), model_.num_q());
+  state.v = ConstVectorMap(v.data(), model_.num_v());
+  if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
+    throw InputError(fmt::format("{}: checkpoint holds a number that is not finite", path));
+  state_ = state;
+  clock_ = {.start = clock[1], .h = clock[2], .index = counts[0]};
+  ledger_.begin(evaluator_.compute_energy(model_, state_));
+  ledger_.start = ledger[0];
+  ledger_.add_step({.applied = ledger[1], .motor = ledger[2], .friction = ledger[3],
+                    .impact = ledger[4]},
+                   ledger_.now);
+  summary_ = {.steps = counts[1],
+              .contacts_max = static_cast<int>(counts[2]),
+              .residual_max = worst[0],
+              .gap_min = worst[1],
+              .joint_error_max = worst[2],
+              .steps_above_tolerance = counts[3],
+              .retries = counts[4]};
+  result_.contacts.clear();
+  result_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
+  stage_.begin_step();
+  stage_.certify_state(model_, state_);
+}
+
+}  // namespace stiction

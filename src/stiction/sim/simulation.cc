@@ -1,0 +1,149 @@
+#include "stiction/sim/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/solve/solvers.h"
+
+namespace stiction {
+namespace {
+
+/// A remainder of a duration below this share of h is rounding, not a step.
+constexpr double kStepRounding = 1e-9;
+
+std::string rejection_text(double t, double h, double tolerance, const Certificate& certificate,
+                           const SolverReport& report) {
+  return fmt::format(
+      "step from t = {} s with h = {} s misses the tolerance {}: residual {:.3g} (momentum {:.3g}, "
+      "bilateral {:.3g}, cone {:.3g}); solver: {}",
+      t, h, tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
+      certificate.cone, to_text(report.status));
+}
+
+}  // namespace
+
+double Simulation::Clock::after_step(double next_h, double now) {
+  if (next_h == h && index > 0) {
+    ++index;
+  } else {
+    start = now;
+    h = next_h;
+    index = 1;
+  }
+  return start + static_cast<double>(index) * h;
+}
+
+Simulation::Simulation(Model model, const SimulationOptions& options)
+    : model_(std::move(model)),
+      options_(options),
+      scheme_(make_scheme(options.scheme, {.friction = options.friction})),
+      solver_(make_solver(options.solver)),
+      stage_(*solver_),
+      state_(model_.initial_state()) {
+  validate();
+  result_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
+  result_.contacts.reserve(model_.num_contacts());
+  ledger_.begin(evaluator_.compute_energy(model_, state_));
+  stage_.certify_state(model_, state_);
+  summary_.gap_min = stage_.certificate().gap;
+  summary_.joint_error_max = stage_.certificate().joint;
+}
+
+void Simulation::validate() const {
+  if (!(options_.h > 0) || !std::isfinite(options_.h))
+    throw InputError(fmt::format("h is {}, must be finite and > 0", options_.h));
+  if (!(options_.tolerance > 0))
+    throw InputError(fmt::format("tolerance is {}, must be > 0", options_.tolerance));
+  if (!(options_.penetration_tolerance >= 0))
+    throw InputError(fmt::format("penetration_tolerance is {}, must be >= 0",
+                                 options_.penetration_tolerance));
+  if (model_.parts().empty()) throw InputError("model is empty");
+  const auto faults = find_start_faults(model_, state_, options_.penetration_tolerance);
+  if (faults.empty()) return;
+  std::string text;
+  for (const StartFault& fault : faults) text += (text.empty() ? "" : "\n") + fault.message;
+  throw InputError(text);
+}
+
+double Simulation::step(double h) {
+  if (!(h >= 0) || !std::isfinite(h))
+    throw InputError(fmt::format("h is {}, must be finite and >= 0", h));
+  const int max_halvings = options_.on_failure == OnFailure::kRetry ? kMaxHalvings : 0;
+  for (int halvings = 0; !try_step(h); ++halvings) {
+    // A state that is not finite cannot be continued from, whatever the policy.
+    const bool is_finite = result_.end.q.allFinite() && result_.end.v.allFinite();
+    if (options_.on_failure == OnFailure::kAccept && is_finite) {
+      ++summary_.steps_above_tolerance;
+      break;
+    }
+    if (halvings == max_halvings || h == 0)
+      throw StepRejected(rejection_text(state_.t, h, options_.tolerance, stage_.certificate(),
+                                        stage_.report()),
+                         state_.t, stage_.certificate(), stage_.report());
+    h /= 2;
+    ++summary_.retries;
+  }
+  accept_step(h);
+  return h;
+}
+
+bool Simulation::try_step(double h) {
+  stage_.begin_step();
+  scheme_->step(model_, state_, h, stage_, result_);
+  return stage_.report().status == SolverStatus::kConverged &&
+         stage_.certificate().meets(options_.tolerance) && result_.end.q.allFinite() &&
+         result_.end.v.allFinite();
+}
+
+void Simulation::accept_step(double h) {
+  result_.end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
+  std::swap(state_, result_.end);
+  ledger_.add_step(result_.work, evaluator_.compute_energy(model_, state_));
+  const Certificate& certificate = stage_.certificate();
+  ++summary_.steps;
+  summary_.contacts_max =
+      std::max(summary_.contacts_max, static_cast<int>(result_.contacts.size()));
+  summary_.residual_max = std::max(summary_.residual_max, certificate.residual());
+  summary_.gap_min = std::min(summary_.gap_min, certificate.gap);
+  summary_.joint_error_max = std::max(summary_.joint_error_max, certificate.joint);
+  last_h_ = h;
+  for (StepObserver* observer : observers_) notify(*observer);
+}
+
+bool Simulation::run(double duration, const std::function<bool()>& should_stop) {
+  if (!(duration >= 0) || !std::isfinite(duration))
+    throw InputError(fmt::format("duration is {}, must be finite and >= 0", duration));
+  const double h = options_.h;
+  const auto num_full = static_cast<std::int64_t>(std::floor(duration / h + kStepRounding));
+  const double remainder = duration - static_cast<double>(num_full) * h;
+  const std::int64_t num_steps = num_full + (remainder > kStepRounding * h ? 1 : 0);
+  for (std::int64_t k = 0; k < num_steps; ++k) {
+    double left = k < num_full ? h : remainder;
+    while (left > kStepRounding * h) {  // once, unless a retry shortened the step
+      if (should_stop && should_stop()) return false;
+      left -= step(left);
+    }
+  }
+  return true;
+}
+
+void Simulation::add_observer(StepObserver& observer) {
+  observers_.push_back(&observer);
+  notify(observer);
+}
+
+void Simulation::notify(StepObserver& observer) const {
+  observer.on_step({.step = summary_.steps,
+                    .h = last_h_,
+                    .state = state_,
+                    .contacts = result_.contacts,
+                    .joint_impulses = result_.joint_impulses,
+                    .energy = ledger_,
+                    .certificate = stage_.certificate(),
+                    .solver = stage_.report(),
+                    .solver_wall = stage_.wall()});
+}
+
+}  // namespace stiction

@@ -1,0 +1,147 @@
+// A model, a scheme and a solver married: owns the state and the clock, certifies every step, keeps the
+// energy ledger, and tells observers. Steps that miss the tolerance are not taken silently.
+//
+//   Simulation simulation(model, {.h = 1e-4});
+//   simulation.run(2.0);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stiction/base/error.h"
+#include "stiction/model/model.h"
+#include "stiction/scheme/scheme.h"
+#include "stiction/sim/energy_ledger.h"
+
+namespace stiction {
+
+/// What to do with a step whose certificate misses the tolerance.
+enum class OnFailure {
+  kStop,    // throw StepRejected, the state stays as it was before the step
+  kRetry,   // halve the step, up to kMaxHalvings times, then stop
+  kAccept,  // take it; the recording and the summary show it
+};
+
+struct SimulationOptions {
+  std::string scheme = "moreau";
+  std::string solver = "auto";
+  double h = 1e-3;          // [s] > 0
+  double tolerance = 1e-9;  // [-] on Certificate::residual(), > 0
+  FrictionSection friction{FrictionSection::Kind::kPolygon, 8};
+  OnFailure on_failure = OnFailure::kStop;
+  double penetration_tolerance = 1e-6;  // [m] allowed at the start
+};
+
+/// One step as observers see it; references live as long as the call.
+struct StepRecord {
+  std::int64_t step = 0;  // 0 is the start
+  double h = 0;           // [s] of this step
+  const State& state;     // at its end
+  const std::vector<ContactOutcome>& contacts;
+  const std::vector<double>& joint_impulses;
+  const EnergyLedger& energy;
+  const Certificate& certificate;
+  const SolverReport& solver;
+  double solver_wall = 0;  // [s]
+};
+
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void on_step(const StepRecord& record) = 0;
+};
+
+/// Worst figures since the simulation began.
+struct RunSummary {
+  std::int64_t steps = 0;
+  int contacts_max = 0;
+  double residual_max = 0;
+  double gap_min = std::numeric_limits<double>::infinity();
+  double joint_error_max = 0;
+  std::int64_t steps_above_tolerance = 0;  // accepted ones
+  std::int64_t retries = 0;
+};
+
+/// A step missed the tolerance and was not taken.
+class StepRejected : public Error {
+ public:
+  StepRejected(const std::string& message, double time_of_step, Certificate evidence,
+               SolverReport solver_report)
+      : Error(message), time(time_of_step), certificate(evidence), report(solver_report) {}
+  double time;
+  Certificate certificate;
+  SolverReport report;
+};
+
+class Simulation {
+ public:
+  /// Throws InputError if an option is out of range or the model may not start (find_start_faults).
+  Simulation(Model model, const SimulationOptions& options);
+
+  /// One step of length h, 0 ≤ h < ∞; h = 0 is a pure impact. Returns the length taken, which is
+  /// shorter after a retry. Throws StepRejected.
+  double step(double h);
+  double step() { return step(options_.h); }
+  /// Steps of options().h, the last one shorter where `duration` is no multiple. `should_stop` is asked
+  /// before every step. Returns whether the end was reached.
+  bool run(double duration, const std::function<bool()>& should_stop = {});
+
+  const Model& model() const { return model_; }
+  const SimulationOptions& options() const { return options_; }
+  const State& state() const { return state_; }
+  const EnergyLedger& energy() const { return ledger_; }
+  const RunSummary& summary() const { return summary_; }
+  const std::vector<ContactOutcome>& contacts() const { return result_.contacts; }
+  const std::vector<double>& joint_impulses() const { return result_.joint_impulses; }
+  const Certificate& certificate() const { return stage_.certificate(); }
+  const SolverReport& solver_report() const { return stage_.report(); }
+  /// The step problem solved last, also after StepRejected.
+  const StepProblem& last_problem() const { return scheme_->last_problem(); }
+
+  /// The observer is told of every step taken from now on, and at once of the present state. It must
+  /// outlive the simulation's steps.
+  void add_observer(StepObserver& observer);
+  /// Tells the observer of the present state once more.
+  void notify(StepObserver& observer) const;
+
+  /// Everything that the next steps depend on, to a file and back: a run that continues from a
+  /// checkpoint gives the same bits as one that was never interrupted. Throws IoError; `restore` throws
+  /// InputError if the checkpoint belongs to another model, scheme or solver.
+  void save(const std::string& path) const;
+  void restore(const std::string& path);
+
+ private:
+  static constexpr int kMaxHalvings = 12;
+
+  /// Times are start + index·h, not sums of h, so that they carry no accumulated rounding.
+  struct Clock {
+    double start = 0;
+    double h = 0;
+    std::int64_t index = 0;
+    double after_step(double next_h, double now);
+  };
+
+  void validate() const;
+  bool try_step(double h);
+  void accept_step(double h);
+
+  Model model_;
+  SimulationOptions options_;
+  std::unique_ptr<Scheme> scheme_;
+  std::unique_ptr<Solver> solver_;
+  SolveStage stage_;
+  ModelEvaluator evaluator_;
+  State state_;
+  StepResult result_;
+  Clock clock_;
+  double last_h_ = 0;
+  EnergyLedger ledger_;
+  RunSummary summary_;
+  std::vector<StepObserver*> observers_;
+};
+
+}  // namespace stiction

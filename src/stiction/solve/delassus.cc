@@ -1,0 +1,216 @@
+#include "stiction/solve/delassus.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stiction/solve/dense_lu.h"
+
+namespace stiction {
+namespace {
+
+/// Sums this small against the sizes of their terms are rounding: the data are doubles in any case.
+template <class Real>
+constexpr Real kRounding = 16 * std::numeric_limits<double>::epsilon();
+
+}  // namespace
+
+template <class Real>
+bool Delassus<Real>::factor_mass(const StepProblem& problem) {
+  mass_lu_.assign(problem.mass_values.begin(), problem.mass_values.end());
+  mass_swap_.resize(problem.num_dofs());
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    if (!factor_lu(mass_lu_.data() + problem.mass_start[b], problem.block_size(b),
+                   mass_swap_.data() + problem.dof_start[b]))
+      return false;
+  inverse_root_mass_.resize(problem.num_dofs());
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int size = problem.block_size(b);
+    const double* mass = problem.mass_values.data() + problem.mass_start[b];
+    for (int i = 0; i < size; ++i)
+      inverse_root_mass_[problem.dof_start[b] + i] = 1 / std::sqrt(Real(mass[i * size + i]));
+  }
+  collect_pieces(problem);
+  return true;
+}
+
+template <class Real>
+void Delassus<Real>::collect_pieces(const StepProblem& problem) {
+  num_rows_ = problem.num_bilateral() + problem.num_contact_rows();
+  pieces_.clear();
+  append_pieces(problem.bilateral, 0);
+  append_pieces(problem.contacts, problem.num_bilateral());
+}
+
+template <class Real>
+void Delassus<Real>::append_pieces(const BlockRows& rows, int first_row) {
+  for (int i = 0; i < rows.num_row_blocks(); ++i)
+    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
+      pieces_.push_back({first_row + rows.row_start(i), rows.num_rows(i), rows.entry_block(e),
+                         rows.entry_values(e), 0});
+}
+
+/// defect = p + Gᵀλ + Jᵀr − M̂w, in long double.
+template <class Real>
+void Delassus<Real>::compute_defect(const StepProblem& problem, const std::vector<Real>& impulse,
+                                    const std::vector<Real>& w) {
+  defect_.assign(problem.p.begin(), problem.p.end());
+  for (const Piece& piece : pieces_) {
+    const int size = problem.block_size(piece.block);
+    long double* defect = defect_.data() + problem.dof_start[piece.block];
+    for (int i = 0; i < piece.num_rows; ++i) {
+      const long double x = impulse[piece.row + i];
+      if (x == 0) continue;
+      for (int k = 0; k < size; ++k) defect[k] += x * piece.values[i * size + k];
+    }
+  }
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int size = problem.block_size(b);
+    const double* mass = problem.mass_values.data() + problem.mass_start[b];
+    for (int i = 0; i < size; ++i)
+      for (int k = 0; k < size; ++k)
+        defect_[problem.dof_start[b] + i] -=
+            static_cast<long double>(mass[i * size + k]) * w[problem.dof_start[b] + k];
+  }
+}
+
+template <class Real>
+void Delassus<Real>::compute_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
+                                      std::vector<Real>& w) {
+  w.assign(problem.num_dofs(), Real(0));
+  scratch_.resize(problem.num_dofs());
+  for (int refinement = 0; refinement < 2; ++refinement) {
+    compute_defect(problem, impulse, w);
+    for (std::size_t i = 0; i < w.size(); ++i) scratch_[i] = static_cast<Real>(defect_[i]);
+    for (int b = 0; b < problem.num_blocks(); ++b)
+      solve_lu(mass_lu_.data() + problem.mass_start[b], problem.block_size(b),
+               mass_swap_.data() + problem.dof_start[b], scratch_.data() + problem.dof_start[b]);
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] += scratch_[i];
+  }
+  compute_involved(problem, impulse);
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    for (int i = problem.dof_start[b]; i < problem.dof_start[b + 1]; ++i)
+      if (std::abs(w[i]) <= kRounding<Real> * involved_[b] * inverse_root_mass_[i]) w[i] = 0;
+}
+
+template <class Real>
+void Delassus<Real>::clear_rounding(const StepProblem& problem, std::vector<Real>& impulse) {
+  compute_involved(problem, impulse);
+  scratch_.assign(num_rows_, Real(0));  // the largest impulse involved in a block that a row touches
+  for (const Piece& piece : pieces_)
+    for (int i = 0; i < piece.num_rows; ++i)
+      scratch_[piece.row + i] = std::max(scratch_[piece.row + i], involved_[piece.block]);
+  for (int i = 0; i < num_rows_; ++i)
+    if (std::abs(impulse[i]) * std::sqrt(row(i)[i]) <= kRounding<Real> * scratch_[i]) impulse[i] = 0;
+}
+
+/// The sum of the sizes of the impulses on each block, in the norm of diag(M̂)⁻¹.
+template <class Real>
+void Delassus<Real>::compute_involved(const StepProblem& problem,
+                                      const std::vector<Real>& impulse) {
+  involved_.assign(problem.num_blocks(), Real(0));
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    for (int i = problem.dof_start[b]; i < problem.dof_start[b + 1]; ++i)
+      involved_[b] += std::abs(problem.p[i]) * inverse_root_mass_[i];
+  for (const Piece& piece : pieces_) {
+    const int size = problem.block_size(piece.block);
+    const Real* weight = inverse_root_mass_.data() + problem.dof_start[piece.block];
+    for (int i = 0; i < piece.num_rows; ++i) {
+      if (impulse[piece.row + i] == Real(0)) continue;
+      Real sum = 0;
+      for (int k = 0; k < size; ++k) sum += std::abs(piece.values[i * size + k]) * weight[k];
+      involved_[piece.block] += sum * std::abs(impulse[piece.row + i]);
+    }
+  }
+}
+
+template <class Real>
+void Delassus<Real>::compute_row_velocity(const StepProblem& problem,
+                                          const std::vector<Real>& impulse,
+                                          const std::vector<Real>& w, std::vector<Real>& u,
+                                          std::vector<Real>& magnitude) const {
+  u.resize(num_rows_);
+  magnitude.resize(num_rows_);
+  const int num_bilateral = problem.num_bilateral();
+  const auto start_sum = [&](int i, Real compliant, Real bias) {
+    u[i] = compliant + bias;
+    magnitude[i] = std::abs(compliant) + std::abs(bias);
+  };
+  for (int i = 0; i < num_bilateral; ++i)
+    start_sum(i, problem.compliance[i] * impulse[i], -problem.bias[i]);
+  for (int i = 0; i < problem.num_contact_rows(); ++i)
+    start_sum(num_bilateral + i, problem.contact_compliance[i] * impulse[num_bilateral + i],
+              problem.contact_bias[i]);
+  for (const Piece& piece : pieces_) {
+    const int size = problem.block_size(piece.block);
+    const Real* velocity = w.data() + problem.dof_start[piece.block];
+    for (int i = 0; i < piece.num_rows; ++i)
+      for (int k = 0; k < size; ++k) {
+        const Real term = piece.values[i * size + k] * velocity[k];
+        u[piece.row + i] += term;
+        magnitude[piece.row + i] += std::abs(term);
+      }
+  }
+  for (int i = 0; i < num_rows_; ++i)
+    if (std::abs(u[i]) <= kRounding<Real> * magnitude[i]) u[i] = 0;
+}
+
+template <class Real>
+void Delassus<Real>::assemble(const StepProblem& problem) {
+  move_pieces(problem);
+  matrix_.assign(static_cast<std::size_t>(num_rows_) * num_rows_, Real(0));
+  for (int b = 0; b < problem.num_blocks(); ++b) add_products(problem, b);
+  const int num_bilateral = problem.num_bilateral();
+  for (int i = 0; i < num_rows_; ++i)
+    matrix_[static_cast<std::size_t>(i) * num_rows_ + i] +=
+        i < num_bilateral ? problem.compliance[i] : problem.contact_compliance[i - num_bilateral];
+}
+
+/// M̂⁻¹Jᵀ of every piece, and the pieces sorted by mass block.
+template <class Real>
+void Delassus<Real>::move_pieces(const StepProblem& problem) {
+  moved_.clear();
+  block_start_.assign(problem.num_blocks() + 1, 0);
+  for (Piece& piece : pieces_) {
+    const int size = problem.block_size(piece.block);
+    piece.moved_start = static_cast<int>(moved_.size());
+    moved_.insert(moved_.end(), piece.values, piece.values + piece.num_rows * size);
+    for (int i = 0; i < piece.num_rows; ++i)
+      solve_lu(mass_lu_.data() + problem.mass_start[piece.block], size,
+               mass_swap_.data() + problem.dof_start[piece.block],
+               moved_.data() + piece.moved_start + i * size);
+    ++block_start_[piece.block + 1];
+  }
+  for (int b = 0; b < problem.num_blocks(); ++b) block_start_[b + 1] += block_start_[b];
+  block_pieces_.resize(pieces_.size());
+  // Filling from the back moves each start to its place: block_start_[b + 1] ends as the start of b.
+  for (int i = static_cast<int>(pieces_.size()) - 1; i >= 0; --i)
+    block_pieces_[--block_start_[pieces_[i].block + 1]] = i;
+  std::rotate(block_start_.begin(), block_start_.begin() + 1, block_start_.end());
+  block_start_.back() = static_cast<int>(pieces_.size());
+}
+
+template <class Real>
+void Delassus<Real>::add_products(const StepProblem& problem, int block) {
+  const int size = problem.block_size(block);
+  for (int a = block_start_[block]; a < block_start_[block + 1]; ++a) {
+    const Piece& left = pieces_[block_pieces_[a]];
+    for (int b = block_start_[block]; b < block_start_[block + 1]; ++b) {
+      const Piece& right = pieces_[block_pieces_[b]];
+      const Real* moved = moved_.data() + right.moved_start;
+      for (int i = 0; i < left.num_rows; ++i) {
+        Real* target = matrix_.data() + static_cast<std::size_t>(left.row + i) * num_rows_ + right.row;
+        for (int j = 0; j < right.num_rows; ++j) {
+          Real sum = 0;
+          for (int k = 0; k < size; ++k) sum += left.values[i * size + k] * moved[j * size + k];
+          target[j] += sum;
+        }
+      }
+    }
+  }
+}
+
+template class Delassus<double>;
+template class Delassus<long double>;
+
+}  // namespace stiction

@@ -1,0 +1,54 @@
+// LU factors with partial pivoting of a small dense matrix in plain row-major storage, in place and
+// without allocation: the mass blocks of a step and the bases of Lemke's method. Eigen's
+// PartialPivLU of dynamic size was rejected for the former, since its blocking and temporaries cost
+// more than the whole solve of a 3×3 block.
+#pragma once
+
+#include <cmath>
+#include <utility>
+
+namespace stiction {
+
+/// Overwrites the n × n matrix by L (unit diagonal, below) and U, whose diagonal is stored as its
+/// reciprocals; swap[k] is the row exchanged with row k. False if a pivot is zero or not finite.
+template <class Real>
+bool factor_lu(Real* a, int n, int* swap) {
+  for (int k = 0; k < n; ++k) {
+    int best = k;
+    for (int i = k + 1; i < n; ++i)
+      if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
+    swap[k] = best;
+    if (best != k)
+      for (int j = 0; j < n; ++j) std::swap(a[k * n + j], a[best * n + j]);
+    const Real reciprocal = Real(1) / a[k * n + k];
+    if (!std::isfinite(reciprocal)) return false;
+    a[k * n + k] = reciprocal;
+    const Real* pivot_row = a + k * n;
+    for (int i = k + 1; i < n; ++i) {
+      Real* row = a + i * n;
+      if (row[k] == Real(0)) continue;
+      const Real factor = row[k] *= reciprocal;
+      for (int j = k + 1; j < n; ++j) row[j] -= factor * pivot_row[j];
+    }
+  }
+  return true;
+}
+
+/// x ← A⁻¹ x with the factors of factor_lu.
+template <class Real>
+void solve_lu(const Real* lu, int n, const int* swap, Real* x) {
+  for (int k = 0; k < n; ++k)
+    if (swap[k] != k) std::swap(x[k], x[swap[k]]);
+  for (int i = 1; i < n; ++i) {
+    Real sum = x[i];
+    for (int j = 0; j < i; ++j) sum -= lu[i * n + j] * x[j];
+    x[i] = sum;
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    Real sum = x[i];
+    for (int j = i + 1; j < n; ++j) sum -= lu[i * n + j] * x[j];
+    x[i] = sum * lu[i * n + i];
+  }
+}
+
+}  // namespace stiction

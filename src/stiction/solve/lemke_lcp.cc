@@ -1,0 +1,214 @@
+#include "stiction/solve/lemke_lcp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stiction/base/random.h"
+#include "stiction/solve/dense_lu.h"
+
+namespace stiction {
+namespace {
+
+/// Powers of the machine precision, found by solving tens of thousands of random problems with mass
+/// ratios up to 1e8. A pivot may be as small as 1e-8 for good reason (a light body between a heavy
+/// one and the ground), and rounding errors of the dictionary reach 1e-13 before it is refreshed.
+template <class Real>
+const PivotTolerances<Real> kTolerances = {
+    .pivot = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.7)),
+    .tie = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.8)),
+    .lexicographic = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.7)),
+};
+
+/// A row of the free variables whose diagonal falls below this share of its start depends on others.
+template <class Real>
+const Real kRankTolerance = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.7));
+
+/// Pivots worse than this, relative to their column, make the dictionary refresh itself.
+constexpr double kPoorPivot = 1e-6;
+
+constexpr int kRefinements = 2;
+
+}  // namespace
+
+template <class Real>
+LcpReport LemkeLcp<Real>::solve(const MixedLcp<Real>& lcp, const LemkeOptions& options) {
+  prepare(lcp, options);
+  LcpReport report;
+  if (!starts_feasible_) report = pivot(options);
+  if (report.status == LcpStatus::kSolved && !finish(lcp)) report.status = LcpStatus::kSingular;
+  return report;
+}
+
+template <class Real>
+void LemkeLcp<Real>::prepare(const MixedLcp<Real>& lcp, const LemkeOptions& options) {
+  const int n = lcp.num_complementary;
+  num_free_ = lcp.num_free;
+  independent_.clear();
+  data_ = {.size = n, .matrix = lcp.matrix.data(), .stride = n, .q = lcp.vector.data()};
+  if (num_free_ > 0) eliminate_free(lcp);
+  cover_.resize(n);
+  Random random(options.cover_seed);
+  for (Real& d : cover_) d = options.cover_seed == 0 ? 1 : std::exp2(random.uniform(-1, 1));
+  data_.cover = cover_.data();
+  starts_feasible_ = std::all_of(data_.q, data_.q + n, [](Real q) { return q >= 0; });
+  dictionary_.reset(data_);
+  is_fresh_ = true;
+}
+
+/// Gaussian elimination of the free variables with diagonal pivots, largest first. With A = G M⁻¹Gᵀ
+/// and M positive definite, a zero diagonal means that the whole row and column are zero, hence that
+/// the remaining rows depend on the eliminated ones.
+template <class Real>
+void LemkeLcp<Real>::eliminate_free(const MixedLcp<Real>& lcp) {
+  const int size = lcp.size();
+  const int stride = size + 1;
+  reduced_.resize(static_cast<std::size_t>(size) * stride);
+  Real largest_q = 0;
+  for (int i = 0; i < size; ++i) {
+    std::copy(lcp.row(i), lcp.row(i) + size, reduced_.data() + static_cast<std::size_t>(i) * stride);
+    reduced_[static_cast<std::size_t>(i) * stride + size] = lcp.vector[i];
+    largest_q = std::max(largest_q, std::abs(lcp.vector[i]));
+  }
+  is_eliminated_.assign(num_free_, 0);
+  growth_.assign(stride, Real(1));
+  growth_[size] = largest_q;
+  for (int best = largest_diagonal(stride); best >= 0; best = largest_diagonal(stride)) {
+    is_eliminated_[best] = 1;
+    independent_.push_back(best);
+    eliminate(best, size);
+  }
+  reduced_q_.resize(lcp.num_complementary);
+  for (int i = num_free_; i < size; ++i)
+    reduced_q_[i - num_free_] = reduced_[static_cast<std::size_t>(i) * stride + size];
+  data_.matrix = reduced_.data() + static_cast<std::size_t>(num_free_) * stride + num_free_;
+  data_.stride = stride;
+  data_.q = reduced_q_.data();
+}
+
+/// The free variable to eliminate next, −1 if the remaining rows depend on the eliminated ones.
+template <class Real>
+int LemkeLcp<Real>::largest_diagonal(int stride) const {
+  int best = -1;
+  Real largest = kRankTolerance<Real>;
+  for (int i = 0; i < num_free_; ++i) {
+    const Real diagonal = reduced_[static_cast<std::size_t>(i) * stride + i];
+    if (!is_eliminated_[i] && diagonal > largest) largest = diagonal, best = i;
+  }
+  return best;
+}
+
+/// Joints may leave a row no room to move: what remains of it is rounding and is set to zero at once,
+/// or later pivots would take it for data. Errors of entry (i, j) grow like growth_[i] growth_[j].
+template <class Real>
+void LemkeLcp<Real>::eliminate(int free, int size) {
+  constexpr Real kRounding = 16 * std::numeric_limits<Real>::epsilon();
+  const int stride = size + 1;
+  const Real* __restrict source = reduced_.data() + static_cast<std::size_t>(free) * stride;
+  const Real reciprocal = Real(1) / source[free];
+  for (int j = 0; j < stride; ++j)
+    if (j != free) growth_[j] += std::abs(source[j] * reciprocal) * growth_[free];
+  for (int i = 0; i < size; ++i) {
+    if (i < num_free_ && is_eliminated_[i]) continue;
+    Real* __restrict target = reduced_.data() + static_cast<std::size_t>(i) * stride;
+    const Real factor = target[free] * reciprocal;
+    if (factor == Real(0)) continue;
+    const Real rounding = kRounding * growth_[i];
+    for (int j = 0; j < stride; ++j) {
+      const Real value = target[j] - factor * source[j];
+      target[j] = std::abs(value) <= rounding * growth_[j] ? Real(0) : value;
+    }
+  }
+}
+
+template <class Real>
+LcpReport LemkeLcp<Real>::pivot(const LemkeOptions& options) {
+  const int limit = options.max_pivots > 0 ? options.max_pivots : 50 + 20 * dictionary_.size();
+  LcpReport report{.status = LcpStatus::kPivotLimit};
+  int column = dictionary_.column_of(dictionary_.z0());
+  int row = dictionary_.first_leaving_row();
+  int since_refresh = 0;
+  while (report.pivots < limit) {
+    const int left = dictionary_.exchange(row, column);
+    is_fresh_ = false;
+    ++report.pivots;
+    if (left == dictionary_.z0()) {
+      report.status = LcpStatus::kSolved;
+      break;
+    }
+    if (++since_refresh >= options.refresh_interval ||
+        dictionary_.last_pivot_quality() < Real(kPoorPivot)) {
+      since_refresh = 0;
+      is_fresh_ = true;
+      if (!dictionary_.refresh()) return {LcpStatus::kSingular, report.pivots};
+    }
+    const int entering = dictionary_.complement(left);
+    column = dictionary_.column_of(entering);
+    row = dictionary_.blocking_row(column, kTolerances<Real>);
+    if (row < 0 && !is_fresh_) {  // rounding may have hidden the row
+      since_refresh = 0;
+      is_fresh_ = true;
+      if (!dictionary_.refresh()) return {LcpStatus::kSingular, report.pivots};
+      column = dictionary_.column_of(entering);
+      row = dictionary_.blocking_row(column, kTolerances<Real>);
+    }
+    if (row < 0) return {LcpStatus::kRay, report.pivots};
+  }
+  return report;
+}
+
+template <class Real>
+bool LemkeLcp<Real>::finish(const MixedLcp<Real>& lcp) {
+  collect_support();
+  const int size = static_cast<int>(support_.size());
+  basis_.resize(static_cast<std::size_t>(size) * size);
+  basis_swap_.resize(size);
+  for (int i = 0; i < size; ++i)
+    for (int j = 0; j < size; ++j)
+      basis_[static_cast<std::size_t>(i) * size + j] = lcp.row(support_[i])[support_[j]];
+  if (!factor_lu(basis_.data(), size, basis_swap_.data())) return false;
+  z_.assign(lcp.size(), Real(0));
+  for (int k = 0; k <= kRefinements; ++k) refine(lcp);
+  compute_y(lcp);
+  return true;
+}
+
+template <class Real>
+void LemkeLcp<Real>::collect_support() {
+  support_.assign(independent_.begin(), independent_.end());
+  if (starts_feasible_) return;
+  const int n = dictionary_.size();
+  for (int i = 0; i < n; ++i)
+    if (dictionary_.is_basic(n + i)) support_.push_back(num_free_ + i);
+}
+
+/// z ← z − A⁻¹(A z + q) on the support; the residual is accumulated in long double.
+template <class Real>
+void LemkeLcp<Real>::refine(const MixedLcp<Real>& lcp) {
+  const int size = static_cast<int>(support_.size());
+  correction_.resize(size);
+  for (int i = 0; i < size; ++i) {
+    const Real* row = lcp.row(support_[i]);
+    long double sum = lcp.vector[support_[i]];
+    for (const int j : support_) sum += static_cast<long double>(row[j]) * z_[j];
+    correction_[i] = static_cast<Real>(-sum);
+  }
+  solve_lu(basis_.data(), size, basis_swap_.data(), correction_.data());
+  for (int i = 0; i < size; ++i) z_[support_[i]] += correction_[i];
+}
+
+template <class Real>
+void LemkeLcp<Real>::compute_y(const MixedLcp<Real>& lcp) {
+  y_.resize(lcp.size());
+  for (int i = 0; i < lcp.size(); ++i) {
+    const Real* row = lcp.row(i);
+    long double sum = lcp.vector[i];
+    for (const int j : support_) sum += static_cast<long double>(row[j]) * z_[j];
+    y_[i] = static_cast<Real>(sum);
+  }
+}
+
+template class LemkeLcp<double>;
+template class LemkeLcp<long double>;
+
+}  // namespace stiction

@@ -1,0 +1,30 @@
+// Solves step problems with polyhedral friction by Lemke's method (lemke_lcp.h), directly and to
+// rounding. Guaranteed to find a solution when M̂ is positive definite, the contact biases are
+// nonnegative and the bilateral rows are consistent; redundant rows and degenerate contacts are no
+// exception. Cubic in the number of contacts: meant for small problems and as the reference for
+// other solvers. Refuses the disc with two tangents.
+#pragma once
+
+#include <memory>
+
+#include "stiction/problem/solver.h"
+
+namespace stiction {
+
+class LemkeSolver : public Solver {
+ public:
+  LemkeSolver();
+  ~LemkeSolver() override;
+
+  std::string_view name() const override { return "lemke"; }
+  /// Attempts in turn, until one satisfies the solver's own check (`stage` of the report):
+  ///   0 plain   1 another covering vector   2 dictionary recomputed every few pivots
+  ///   3 long double   4 long double with other covering vectors
+  SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+
+ private:
+  struct Workspace;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,32 @@
+# Installs a build into an empty prefix, builds the consumer against it and checks what it says.
+#   cmake -DBUILD_DIR=… -DWORK_DIR=… -DCXX_COMPILER=… -DGENERATOR=… -P install_test.cmake
+set(prefix ${WORK_DIR}/prefix)
+set(consumer ${WORK_DIR}/consumer)
+file(REMOVE_RECURSE ${WORK_DIR})
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output
+                  ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "${command}\n${output}exit status ${status}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${consumer} -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
+    # Only the fresh installation may be found, not one of the machine.
+    -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+run(${CMAKE_COMMAND} --build ${consumer})
+run(${consumer}/consumer)
+if(NOT output STREQUAL "0 impulse 1.000000 -0.200000\n")
+  message(FATAL_ERROR "the consumer said: ${output}")
+endif()
+if(EXISTS ${prefix}/include/stiction/app)
+  message(FATAL_ERROR "the headers of the program are not part of the library")
+endif()
+if(HAS_APP)
+  run(${prefix}/bin/stiction --help)
+endif()
