@@ -1,5 +1,6 @@
-// Steps per second on the woodpecker: three coordinates, at most two contacts, Lemke. What is timed is
-// the whole step: formulas, assembly, solve, certificate, energy ledger; with and without a recording.
+// Steps per second on the woodpecker: three coordinates, at most two contacts, Lemke. What is timed
+// is the whole step: formulas, assembly, solve, certificate, energy ledger; with and without a
+// recording.
 #include <benchmark/benchmark.h>
 
 #include <cstdio>

@@ -10,7 +10,10 @@
 
 namespace stiction {
 
-/// The exit status of `action` (which returns an int) in a child, or -1 if the child crashed.
+inline constexpr int kUncaught = 99;
+
+/// The exit status of `action` (which returns an int) in a child; kUncaught if it throws, -1 if the
+/// child crashed.
 template <class Action>
 int run_with_file_size_limit(long limit, const Action& action) {
   const pid_t child = ::fork();
@@ -18,7 +21,11 @@ int run_with_file_size_limit(long limit, const Action& action) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limits = {static_cast<rlim_t>(limit), static_cast<rlim_t>(limit)};
     ::setrlimit(RLIMIT_FSIZE, &limits);
-    ::_exit(action());
+    try {
+      ::_exit(action());
+    } catch (...) {
+      ::_exit(kUncaught);  // the child must not go on with its parent's tests
+    }
   }
   int status = 0;
   ::waitpid(child, &status, 0);

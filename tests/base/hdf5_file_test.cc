@@ -14,8 +14,8 @@
 namespace stiction {
 namespace {
 
-const std::vector<double> kNumbers = {0.1, -0.0, std::numeric_limits<double>::infinity(), 5e-324,
-                                      1.7976931348623157e308, -1};
+const std::vector<double> kNumbers = {
+    0.1, -0.0, std::numeric_limits<double>::infinity(), 5e-324, 1.7976931348623157e308, -1};
 
 Hdf5File make_file(const std::string& path) {
   write_bytes(path, "");

@@ -1,5 +1,6 @@
 #include "stiction/model/expression_system.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -338,7 +339,7 @@ TEST(ExpressionSystem, ManyCoordinatesWork) {
   std::vector<Expression> x;
   Expression potential;
   for (int i = 0; i < 150; ++i) {
-    x.push_back(builder.add_coordinate("x" + std::to_string(i)));
+    x.push_back(builder.add_coordinate(fmt::format("x{}", i)));
     builder.set_mass(x[i], x[i], 1 + i);
     if (i > 0) potential += 0.5 * pow(x[i] - x[i - 1], 2);
   }

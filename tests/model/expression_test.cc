@@ -106,7 +106,7 @@ TEST(Expression, ReportsConstantsThatAreNotFinite) {
   EXPECT_EQ(message_of([&] { huge* huge; }), "expression 1e+300 * 1e+300 is not finite");
   EXPECT_EQ(message_of([&] { f.x / zero; }), "divisor in an expression is 0, must not vanish");
   EXPECT_EQ(message_of([&] { 0 * log(zero); }), "expression log(0) is not finite");
-  EXPECT_EQ(message_of([&] { Expression(std::numeric_limits<double>::infinity()); }),
+  EXPECT_EQ(message_of([] { return Expression(std::numeric_limits<double>::infinity()); }),
             "constant in an expression is inf, must be finite");
 }
 

@@ -112,33 +112,34 @@ std::string random_text(Random& random, int depth) {
     const char* const leaves[] = {"x", "y", "z", "t", "0.5", "2", "3"};
     return leaves[random.integer(0, 6)];
   }
-  const auto sub = [&] { return random_text(random, depth - 1); };
+  // Drawn one after the other: the operands of + are evaluated in any order.
+  const std::string a = random_text(random, depth - 1), b = random_text(random, depth - 1);
+  const std::string both = "(" + a + ", " + b + ")";
   if (random.chance(0.5)) {
-    const char* const signs[] = {"+", "-", "*", "/", "<", "<=", ">", ">="};
-    const std::string divisor = "(4 + sin(" + sub() + "))";
+    const char* const signs[] = {"+", "-", "*", "/ (4 + sin", "<", "<=", ">", ">="};
     const int sign = random.integer(0, 7);
-    return "(" + sub() + signs[sign] + (sign == 3 ? divisor : sub()) + ")";
+    return "(" + a + signs[sign] + "(" + b + (sign == 3 ? ")))" : "))");
   }
   const char* const wrappers[] = {"sin",  "cos", "tan",  "atan", "sinh", "cosh",
                                   "tanh", "abs", "sign", "-",    "1+-"};
-  if (random.chance(0.5)) return std::string(wrappers[random.integer(0, 10)]) + "(" + sub() + ")";
+  if (random.chance(0.5)) return wrappers[random.integer(0, 10)] + ("(" + a + ")");
   switch (random.integer(0, 7)) {
     case 0:
-      return "min(" + sub() + "," + sub() + ")";
+      return "min" + both;
     case 1:
-      return "max(" + sub() + "," + sub() + ")";
+      return "max" + both;
     case 2:
-      return "hypot(" + sub() + "," + sub() + ")";
+      return "hypot" + both;
     case 3:
-      return "atan2(" + sub() + "," + sub() + ")";
+      return "atan2" + both;
     case 4:
-      return "if(" + sub() + "," + sub() + "," + sub() + ")";
+      return "if(" + a + "," + b + ", x*y)";
     case 5:
-      return "sqrt(abs(" + sub() + "))";
+      return "sqrt(abs(" + a + "))";
     case 6:
-      return "log(1.5 + abs(" + sub() + "))";
+      return "log(1.5 + abs(" + a + "))";
     default:
-      return "(1 + " + sub() + "^2)^(0.3*sin(" + sub() + "))";
+      return "(1 + (" + a + ")^2)^(0.3*sin(" + b + "))";
   }
 }
 

@@ -252,7 +252,11 @@ std::int64_t write_and_kill(const std::string& path, unsigned seed) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
-    append_for_ever(path, seed, ends[1]);
+    try {
+      append_for_ever(path, seed, ends[1]);
+    } catch (...) {
+      ::_exit(kUncaught);
+    }
   }
   ::close(ends[1]);
   // Read in the background: a full pipe would stop the child.

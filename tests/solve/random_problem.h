@@ -1,6 +1,7 @@
-// Random step problems that have a solution by theorem 2.1 of Anitescu & Potra 2002 and are as nasty
-// as it allows: degenerate and duplicate contacts, redundant joints, large mass ratios, nonsymmetric
-// mass, compliance, bounded rows, strange units. The same seed gives the same problem everywhere.
+// Random step problems that have a solution by theorem 2.1 of Anitescu & Potra 2002 and are as
+// nasty as it allows: degenerate and duplicate contacts, redundant joints, large mass ratios,
+// nonsymmetric mass, compliance, bounded rows, strange units. The same seed gives the same problem
+// everywhere.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,7 @@ struct RandomProblemOptions {
   double mu_max = 2;
   double mass_ratio_max = 1e8;
   bool allow_spatial = true;
+  bool allow_strange_units = true;
 };
 
 class RandomProblemMaker {
@@ -33,13 +35,12 @@ class RandomProblemMaker {
     has_compliance_ = random_.chance(0.4);
     max_ratio_ = random_.chance(0.4) ? options_.mass_ratio_max : 10;
     add_masses();
-    const int num_bilateral =
-        random_.chance(0.5) ? random_.integer(0, options_.max_bilateral) : 0;
+    const int num_bilateral = random_.chance(0.5) ? random_.integer(0, options_.max_bilateral) : 0;
     for (int i = 0; i < num_bilateral; ++i) add_bilateral();
     const int num_contacts = random_.integer(1, options_.max_contacts);
     for (int j = 0; j < num_contacts; ++j) add_contact();
     add_momentum();
-    if (random_.chance(0.1)) change_units();
+    if (random_.chance(0.1) && options_.allow_strange_units) change_units();
     return problem_;
   }
 
@@ -105,7 +106,8 @@ class RandomProblemMaker {
       rows = joints_[random_.integer(0, static_cast<int>(joints_.size()) - 1)];
       for (RowMatrixXd& piece : rows.pieces) piece *= is_integer_ ? -1.0 : random_.normal();
     }
-    rows.pieces[0](0, 0) += 1e-3 * (is_zero(rows) ? 1 : 0);  // a joint that holds nothing is a fault
+    rows.pieces[0](0, 0) +=
+        1e-3 * (is_zero(rows) ? 1 : 0);  // a joint that holds nothing is a fault
     joints_.push_back(rows);
     StepProblem::BilateralRow row{.compliance = compliance(0.5)};
     if (row.compliance > 0) row.bias = random_.normal();
@@ -142,7 +144,7 @@ class RandomProblemMaker {
     RowBlock rows = random_rows(1 + num_tangents);
     if (!contacts_.empty()) imitate(rows);
     contacts_.push_back(rows);
-    const double mu = random_.chance(0.15)   ? 0
+    const double mu = random_.chance(0.15)  ? 0
                       : random_.chance(0.3) ? 0.5
                                             : random_.uniform(0, options_.mu_max);
     problem_.add_contact({.num_tangents = static_cast<int>(rows.pieces[0].rows()) - 1,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "stiction/app/commands.h"
+#include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/app/scene_loading.h"
 #include "stiction/base/error.h"
@@ -14,8 +15,9 @@ int check(const std::string& path) {
   const std::optional<Scene> scene = load_scene(path);
   if (!scene) return kBadInput;
   const Model& model = scene->model;
-  fmt::print("{}: {} is a valid scene: {} coordinates, {} constraints and springs, {} contacts\n", path,
-             scene->name, model.num_q(), model.num_joint_rows(), model.num_contacts());
+  print_result(fmt::format(
+      "{}: {} is a valid scene: {} coordinates, {} constraints and springs, {} contacts\n", path,
+      scene->name, model.num_q(), model.num_joint_rows(), model.num_contacts()));
   return kDone;
 }
 
@@ -31,7 +33,7 @@ void add_check_command(CLI::App& app, Action& action) {
     if (!*wants_schema && scene->count() == 0) throw CLI::RequiredError("scene");
     action = [path, wants_schema]() -> int {
       if (!*wants_schema) return check(*path);
-      fmt::print("{}", scene_schema_text());
+      print_result(scene_schema_text());
       return kDone;
     };
   });

@@ -34,23 +34,25 @@ std::vector<double> column(const Recording& recording, const std::string& name) 
     for (std::size_t i = 0; i < rows; ++i) values[i] = data(static_cast<Eigen::Index>(i), index);
     return true;
   };
-  if (copy_from(recording.q_names, recording.q) ||
-      copy_from(recording.v_names, recording.v))
+  if (copy_from(recording.q_names, recording.q) || copy_from(recording.v_names, recording.v))
     return values;
   std::vector<std::string> known{"time"};
   known.insert(known.end(), recording.q_names.begin(), recording.q_names.end());
   known.insert(known.end(), recording.v_names.begin(), recording.v_names.end());
-  throw InputError(fmt::format("recording has no column '{}'; {}", name, suggestion(name, known)));
+  throw InputError(fmt::format("{}: the recording has no column '{}'; {}", recording.path, name,
+                               suggestion(name, known)));
 }
 
 void write_plot(const Recording& recording, const ExportOptions& options) {
+  if (recording.num_rows() == 0)
+    throw InputError(fmt::format("{}: the recording has no complete step", recording.path));
   const std::string y_name = !options.y.empty() ? options.y : recording.q_names.front();
   const std::vector<double> x = column(recording, options.x), y = column(recording, y_name);
   const auto start = std::lower_bound(recording.time.begin(), recording.time.end(), options.from);
   const auto first = static_cast<std::size_t>(start - recording.time.begin());
   if (first >= x.size())
     throw InputError(fmt::format("--from is {} s, but the recording ends at {} s", options.from,
-                                 recording.time.empty() ? 0 : recording.time.back()));
+                                 recording.time.back()));
   AtomicFile file(options.svg);
   file.write(to_svg({.title = recording.name,
                      .x_label = options.x,

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "stiction/app/commands.h"
+#include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/solve/solvers.h"
@@ -12,23 +13,24 @@ namespace stiction {
 namespace {
 
 int list(const std::string& what) {
-  // Experiments, joints and shapes are words of the contract; this version has the first experiment and
-  // no rigid bodies, hence no joints and shapes.
-  const std::map<std::string, std::vector<std::string>> lists = {
-      {"schemes", scheme_names()},
-      {"solvers", solver_names()},
-      {"experiments", {"woodpecker"}},
-      {"joints", {}},
-      {"shapes", {}}};
-  for (const std::string& name : lists.at(what)) fmt::print("{}\n", name);
-  if (lists.at(what).empty()) fmt::print(stderr, "stiction: this version has no {}\n", what);
+  // Experiments, joints and shapes are words of the contract; this version has the first experiment
+  // and no rigid bodies, hence no joints and shapes.
+  const std::map<std::string, std::vector<std::string>> lists = {{"schemes", scheme_names()},
+                                                                 {"solvers", solver_names()},
+                                                                 {"experiments", {"woodpecker"}},
+                                                                 {"joints", {}},
+                                                                 {"shapes", {}}};
+  for (const std::string& name : lists.at(what)) print_result(name + "\n");
+  if (lists.at(what).empty())
+    print_message(fmt::format("stiction: this version has no {}\n", what));
   return kDone;
 }
 
 }  // namespace
 
 void add_list_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("list", "List schemes, solvers, experiments, joints or shapes");
+  CLI::App* command =
+      app.add_subcommand("list", "List schemes, solvers, experiments, joints or shapes");
   auto what = std::make_shared<std::string>();
   command->add_option("what", *what, "schemes, solvers, experiments, joints or shapes")
       ->required()

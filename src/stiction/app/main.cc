@@ -3,10 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <exception>
+#include <iostream>
 
 #include "stiction/app/commands.h"
+#include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/base/error.h"
 #include "stiction/base/version.h"
@@ -14,11 +15,12 @@
 namespace {
 
 int run_program(int argc, char** argv) {
-  CLI::App app{"Rigid bodies that touch: hard contact, friction and impacts by complementarity\n"
-               "time-stepping. Every step carries a certificate.",
-               "stiction"};
+  CLI::App app{
+      "Rigid bodies that touch: hard contact, friction and impacts by complementarity\n"
+      "time-stepping. Every step carries a certificate.",
+      "stiction"};
   app.set_version_flag("--version", std::string(stiction::version()));
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // checked below: a misspelt one is unexpected, not missing
   app.footer("Exit status: 0 done, 2 bad input, 3 a step above tolerance, 130 interrupted.");
   stiction::Action action;
   stiction::add_run_command(app, action);
@@ -27,8 +29,11 @@ int run_program(int argc, char** argv) {
   stiction::add_export_command(app, action);
   try {
     app.parse(argc, argv);
+    if (!action) throw CLI::RequiredError("A command: run, check, list or export");
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? stiction::kDone : stiction::kBadInput;
+    if (app.exit(error) != 0) return stiction::kBadInput;
+    if (!std::cout.flush()) throw stiction::IoError("cannot write to the standard output");
+    return stiction::kDone;
   }
   return action();
 }
@@ -41,11 +46,11 @@ int main(int argc, char** argv) {
   try {
     return run_program(argc, argv);
   } catch (const stiction::Error& error) {
-    fmt::print(stderr, "stiction: {}\n", error.what());
+    stiction::print_message(fmt::format("stiction: {}\n", error.what()));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "stiction: out of memory\n");
+    stiction::print_message("stiction: out of memory\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "stiction: {}\n", error.what());
+    stiction::print_message(fmt::format("stiction: {}\n", error.what()));
   }
   return stiction::kBadInput;
 }

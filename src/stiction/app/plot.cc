@@ -49,13 +49,20 @@ Axis make_axis(std::span<const double> values, double pixel_low, double pixel_hi
   return axis;
 }
 
+/// Text for XML, which has no place for control characters.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += ' ';
+    else
+      out += c;
   }
   return out;
 }
@@ -68,15 +75,15 @@ std::string draw_grid(const Axis& x, const Axis& y) {
   std::string out;
   for (double v = std::ceil(x.low / x.step) * x.step; v <= x.high; v += x.step) {
     const double px = x.pixel(v);
-    out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' stroke='#ddd'/>\n", px, kTop,
-                       kHeight - kBottom);
+    out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' stroke='#ddd'/>\n", px,
+                       kTop, kHeight - kBottom);
     out += fmt::format("<text x='{:.1f}' y='{}' text-anchor='middle'>{}</text>\n", px,
                        kHeight - kBottom + 18, tick_label(v, x.step));
   }
   for (double v = std::ceil(y.low / y.step) * y.step; v <= y.high; v += y.step) {
     const double py = y.pixel(v);
-    out += fmt::format("<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' stroke='#ddd'/>\n", py, kLeft,
-                       kWidth - kRight);
+    out += fmt::format("<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' stroke='#ddd'/>\n", py,
+                       kLeft, kWidth - kRight);
     out += fmt::format("<text x='{}' y='{:.1f}' text-anchor='end'>{}</text>\n", kLeft - 6, py + 4,
                        tick_label(v, y.step));
   }
@@ -94,7 +101,8 @@ std::string draw_curve(const Plot& plot, const Axis& x, const Axis& y) {
     last_x = px;
     last_y = py;
   }
-  return "<polyline fill='none' stroke='#1f5fa8' stroke-width='1.2' stroke-linejoin='round' points='" +
+  return "<polyline fill='none' stroke='#1f5fa8' stroke-width='1.2' stroke-linejoin='round' "
+         "points='" +
          points + "'/>\n";
 }
 
@@ -109,15 +117,16 @@ std::string to_svg(const Plot& plot) {
       "fill='white'/>\n",
       kWidth, kHeight);
   svg += draw_grid(x, y);
-  svg += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' stroke='#888'/>\n", kLeft,
-                     kTop, kWidth - kLeft - kRight, kHeight - kTop - kBottom);
+  svg += fmt::format("<rect x='{}' y='{}' width='{}' height='{}' fill='none' stroke='#888'/>\n",
+                     kLeft, kTop, kWidth - kLeft - kRight, kHeight - kTop - kBottom);
   svg += draw_curve(plot, x, y);
   svg += fmt::format("<text x='{}' y='22' text-anchor='middle' font-size='14'>{}</text>\n",
                      (kLeft + kWidth - kRight) / 2, escaped(plot.title));
   svg += fmt::format("<text x='{}' y='{}' text-anchor='middle'>{}</text>\n",
                      (kLeft + kWidth - kRight) / 2, kHeight - 12, escaped(plot.x_label));
-  svg += fmt::format("<text transform='translate(18,{}) rotate(-90)' text-anchor='middle'>{}</text>\n",
-                     (kTop + kHeight - kBottom) / 2, escaped(plot.y_label));
+  svg +=
+      fmt::format("<text transform='translate(18,{}) rotate(-90)' text-anchor='middle'>{}</text>\n",
+                  (kTop + kHeight - kBottom) / 2, escaped(plot.y_label));
   return svg + "</svg>\n";
 }
 

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "stiction/app/console.h"
 
 namespace stiction {
 
@@ -31,17 +32,16 @@ void ProgressBar::draw(double t, std::int64_t step) {
   constexpr int kWidth = 30;
   const int filled = static_cast<int>(share * kWidth);
   const double left = share > 0 ? elapsed * (1 - share) / share : 0;
-  fmt::print(stderr, "\r\x1b[K[{}{}] {:3.0f} %  t = {:.4g} s  {:.3g} steps/s  {:.0f} s left",
-             std::string(filled, '#'), std::string(kWidth - filled, '.'), 100 * share, t,
-             static_cast<double>(step - first_step_) / elapsed, left);
-  std::fflush(stderr);
+  print_message(fmt::format("\r\x1b[K[{}{}] {:3.0f} %  t = {:.4g} s  {:.3g} steps/s  {:.0f} s left",
+                            std::string(filled, '#'), std::string(kWidth - filled, '.'),
+                            100 * share, t, static_cast<double>(step - first_step_) / elapsed,
+                            left));
   is_drawn_ = true;
 }
 
 void ProgressBar::clear() {
   if (!is_drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  print_message("\r\x1b[K");
   is_drawn_ = false;
 }
 

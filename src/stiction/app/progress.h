@@ -1,4 +1,5 @@
-// A progress bar on a terminal: simulated time, speed, time left. Silent where stderr is no terminal.
+// A progress bar on a terminal: simulated time, speed, time left. Silent where stderr is no
+// terminal.
 #pragma once
 
 #include <chrono>

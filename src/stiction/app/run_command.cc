@@ -5,10 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "stiction/app/commands.h"
+#include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/app/progress.h"
 #include "stiction/app/scene_loading.h"
@@ -75,15 +76,23 @@ SimulationOptions to_simulation_options(const SimulateSettings& settings) {
 class ProblemDump final : public StepObserver {
  public:
   ProblemDump(const Simulation& simulation, std::int64_t step, std::string path)
-      : simulation_(simulation), step_(step), path_(std::move(path)) {}
+      : simulation_(simulation),
+        first_step_(simulation.summary().steps),
+        step_(step),
+        path_(std::move(path)) {}
+
   void on_step(const StepRecord& record) override {
-    if (record.step == step_) write_problem(path_, simulation_.last_problem());
+    if (record.step != step_ || step_ == first_step_) return;  // a start has no problem
+    write_problem(path_, simulation_.last_problem());
+    is_written_ = true;
   }
+  bool is_written() const { return is_written_; }
 
  private:
   const Simulation& simulation_;
-  std::int64_t step_;
+  std::int64_t first_step_, step_;
   std::string path_;
+  bool is_written_ = false;
 };
 
 struct Outcome {
@@ -94,22 +103,59 @@ struct Outcome {
 /// Steps to the end, to an interrupt or to a rejected step.
 Outcome run_to_end(Simulation& simulation, const SimulateSettings& settings,
                    const RunOptions& options) {
-  ProgressBar progress(simulation.state().t, settings.duration, !options.is_quiet && !options.is_json);
+  ProgressBar progress(simulation.state().t, settings.duration,
+                       !options.is_quiet && !options.is_json);
   simulation.add_observer(progress);
   try {
     if (!simulation.run(settings.duration, [] { return g_interrupted.load(); }))
       return {"interrupted", kInterrupted};
   } catch (const StepRejected& rejected) {
     progress.clear();
-    fmt::print(stderr, "stiction: {}\n", rejected.what());
+    print_message(fmt::format("stiction: {}\n", rejected.what()));
     if (!options.dump.empty()) {
       write_problem(options.dump, simulation.last_problem());
-      fmt::print(stderr, "stiction: the problem of this step is in {}\n", options.dump);
+      print_message(fmt::format("stiction: the problem of this step is in {}\n", options.dump));
     }
     return {"rejected", kAboveTolerance};
   }
   if (simulation.summary().steps_above_tolerance > 0) return {"above tolerance", kAboveTolerance};
   return {};
+}
+
+/// The recording's file: as asked for, or the name of the scene, which is no path.
+std::string recording_path(const RunOptions& options, std::string scene_name) {
+  if (options.has_no_recording) return {};
+  if (!options.out.empty()) return options.out;
+  for (char& c : scene_name)
+    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
+  return scene_name + ".h5";
+}
+
+/// Outputs must not destroy each other nor what the run reads. Only a checkpoint may be continued
+/// and replaced, since it is read at the start and written at the end.
+void check_files_differ(const RunOptions& options, const std::string& recording) {
+  struct File {
+    const char* what;
+    std::string path;
+    bool is_output;
+  };
+  const File files[] = {{"the scene", options.scene, false},
+                        {"--restore", options.restore, false},
+                        {"the recording", recording, true},
+                        {"--save", options.save, true},
+                        {"--dump", options.dump, true}};
+  const auto place = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  for (const File& a : files)
+    for (const File* b = &a + 1; b != std::end(files); ++b) {
+      if (a.path.empty() || b->path.empty() || !b->is_output) continue;
+      if (a.path == options.restore && b->path == options.save) continue;
+      if (place(a.path) == place(b->path))
+        throw InputError(
+            fmt::format("{} and {} are the same file, '{}'", a.what, b->what, b->path));
+    }
 }
 
 /// What would otherwise come to light after the recording was begun or the time was spent.
@@ -130,9 +176,10 @@ int simulate(const RunOptions& options) {
 
   RunReport report;
   report.scene = scene->name;
+  report.recording = recording_path(options, scene->name);
+  check_files_differ(options, report.recording);
   std::optional<RecordingObserver> recorder;
-  if (!options.has_no_recording) {
-    report.recording = options.out.empty() ? scene->name + ".h5" : options.out;
+  if (!report.recording.empty()) {
     recorder.emplace(report.recording, simulation, scene->name, scene->text, settings.every);
     simulation.add_observer(*recorder);
   }
@@ -150,41 +197,68 @@ int simulate(const RunOptions& options) {
   report.simulated = simulation.state().t - start;
   report.status = outcome.status;
   if (!options.save.empty()) simulation.save(options.save);
+  if (dump && !dump->is_written() && outcome.status != "rejected")
+    print_message(
+        fmt::format("stiction: step {} was not among the steps of this run, {} was not written\n",
+                    options.dump_step, options.dump));
   if (options.is_json)
-    fmt::print("{}", to_json(report, simulation));
+    print_result(to_json(report, simulation));
   else if (!options.is_quiet)
-    fmt::print("{}", to_summary(report, simulation));
+    print_result(to_summary(report, simulation));
   return outcome.exit_status;
 }
 
+/// Checks a number of the command line. (CLI11's own checks let NaN pass.)
+CLI::Validator finite_number(const char* range, bool (*is_good)(double)) {
+  return {[=](const std::string& text) -> std::string {
+            double value = 0;
+            if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && is_good(value))
+              return "";
+            return fmt::format("is '{}', must be {}", text, range);
+          },
+          ""};
+}
+
 void add_options(CLI::App& command, RunOptions& options) {
-  const auto positive = CLI::PositiveNumber;
+  const CLI::Validator positive =
+      finite_number("a finite number > 0", [](double x) { return x > 0; });
+  const CLI::Validator at_least_0 =
+      finite_number("a finite number >= 0", [](double x) { return x >= 0; });
+  const CLI::Validator count =
+      finite_number("an integer > 0", [](double x) { return x >= 1 && x == std::floor(x); });
   command.add_option("scene", options.scene, "scene file (JSON, comments allowed)")->required();
   command.add_option("--scheme", options.scheme, "time-stepping scheme (stiction list schemes)")
       ->check(CLI::IsMember(scheme_names()));
   command.add_option("--solver", options.solver, "solver (stiction list solvers)")
       ->check(CLI::IsMember(solver_names()));
-  command.add_option("--friction", options.friction, "disc, box or polygon:K, for spatial contacts")
+  command
+      .add_option("--friction", options.friction, "disc, box or polygon:K, for spatial contacts")
       ->check([](const std::string& text) -> std::string {
         return try_parse_friction_section(text) ? "" : "expected disc, box or polygon:K, K even";
       });
   command.add_option("--h", options.h, "time step [s]")->check(positive);
-  command.add_option("--duration", options.duration, "simulated time [s]")->check(CLI::NonNegativeNumber);
-  command.add_option("--tol", options.tolerance, "tolerance on every step's residual")->check(positive);
-  command.add_option("--on-failure", options.on_failure, "stop, retry or accept steps above tolerance")
-      ->check(CLI::IsMember({"stop", "retry", "accept"}));
-  command.add_option("--out", options.out, "recording; default NAME.h5 in the current folder");
-  command.add_flag("--no-recording", options.has_no_recording, "simulate without writing a recording");
-  command.add_option("--every", options.every, "record every N-th step")->check(positive);
-  command.add_option("--threads", options.threads,
-                     "threads for islands; a generalized system is one island")
+  command.add_option("--duration", options.duration, "simulated time [s]")->check(at_least_0);
+  command.add_option("--tol", options.tolerance, "tolerance on every step's residual")
       ->check(positive);
+  command
+      .add_option("--on-failure", options.on_failure, "stop, retry or accept steps above tolerance")
+      ->check(CLI::IsMember({"stop", "retry", "accept"}));
+  CLI::Option* out =
+      command.add_option("--out", options.out, "recording; default NAME.h5 in the current folder");
+  command
+      .add_flag("--no-recording", options.has_no_recording, "simulate without writing a recording")
+      ->excludes(out);
+  command.add_option("--every", options.every, "record every N-th step")->check(count);
+  command
+      .add_option("--threads", options.threads,
+                  "threads for islands; a generalized system is one island")
+      ->check(count);
   command.add_option("--save", options.save, "write a checkpoint at the end");
   command.add_option("--restore", options.restore, "continue from a checkpoint");
   CLI::Option* dump = command.add_option("--dump", options.dump,
                                          "write the problem of --dump-step, or of a rejected step");
   command.add_option("--dump-step", options.dump_step, "number of the step for --dump")
-      ->check(positive)
+      ->check(count)
       ->needs(dump);
   command.add_flag("--quiet", options.is_quiet, "no progress, no summary");
   command.add_flag("--json", options.is_json, "print one JSON object and nothing else");

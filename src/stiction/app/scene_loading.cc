@@ -1,9 +1,6 @@
 #include "stiction/app/scene_loading.h"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-
+#include "stiction/app/console.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/solve/solvers.h"
 
@@ -14,7 +11,7 @@ KnownNames known_names() { return {.schemes = scheme_names(), .solvers = solver_
 std::optional<Scene> load_scene(const std::string& path) {
   Diagnostics diagnostics(path);
   std::optional<Scene> scene = read_scene_file(path, known_names(), diagnostics);
-  fmt::print(stderr, "{}", diagnostics.to_text());
+  print_message(diagnostics.to_text());
   return scene;
 }
 

@@ -29,22 +29,24 @@ Json ledger_object(const EnergyLedger& ledger) {
 
 std::string to_json(const RunReport& report, const Simulation& simulation) {
   const RunSummary& summary = simulation.summary();
-  const Json object = {{"scene", report.scene},
-                       {"scheme", simulation.options().scheme},
-                       {"solver", simulation.options().solver},
-                       {"steps", summary.steps},
-                       {"simulated_s", report.simulated},
-                       {"wall_s", report.wall},
-                       {"contacts_max", summary.contacts_max},
-                       {"residual_max", finite_or_null(summary.residual_max)},
-                       {"gap_min", finite_or_null(summary.gap_min)},
-                       {"joint_error_max", finite_or_null(summary.joint_error_max)},
-                       {"energy_ledger", ledger_object(simulation.energy())},
-                       {"steps_above_tolerance", summary.steps_above_tolerance},
-                       {"retries", summary.retries},
-                       {"recording", report.recording.empty() ? Json(nullptr) : Json(report.recording)},
-                       {"status", report.status}};
-  return object.dump(2) + "\n";
+  const Json object = {
+      {"scene", report.scene},
+      {"scheme", simulation.options().scheme},
+      {"solver", simulation.options().solver},
+      {"steps", summary.steps},
+      {"simulated_s", report.simulated},
+      {"wall_s", report.wall},
+      {"contacts_max", summary.contacts_max},
+      {"residual_max", finite_or_null(summary.residual_max)},
+      {"gap_min", finite_or_null(summary.gap_min)},
+      {"joint_error_max", finite_or_null(summary.joint_error_max)},
+      {"energy_ledger", ledger_object(simulation.energy())},
+      {"steps_above_tolerance", summary.steps_above_tolerance},
+      {"retries", summary.retries},
+      {"recording", report.recording.empty() ? Json(nullptr) : Json(report.recording)},
+      {"status", report.status}};
+  // File names need not be UTF-8, JSON is.
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string to_summary(const RunReport& report, const Simulation& simulation) {
@@ -62,13 +64,14 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
   if (summary.retries > 0) text += fmt::format(", {} retries", summary.retries);
   text += "\n";
   if (std::isfinite(summary.gap_min))
-    text += fmt::format("  contacts   {} active at most, smallest gap {:.2e}\n", summary.contacts_max,
-                        summary.gap_min);
+    text += fmt::format("  contacts   {} active at most, smallest gap {:.2e}\n",
+                        summary.contacts_max, summary.gap_min);
   if (simulation.model().num_joint_rows() > 0)
     text += fmt::format("  joints     error {:.2e} at worst\n", summary.joint_error_max);
-  text += fmt::format("  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
-                      "impact {:.3g}, numerical {:.3g}\n",
-                      e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
+  text += fmt::format(
+      "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
+      "impact {:.3g}, numerical {:.3g}\n",
+      e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
   if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
   return text;
 }

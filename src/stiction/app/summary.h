@@ -9,10 +9,10 @@ namespace stiction {
 
 struct RunReport {
   std::string scene;
-  std::string status;  // complete, above tolerance, rejected, interrupted
+  std::string status;     // complete, above tolerance, rejected, interrupted
   std::string recording;  // path, empty if none
-  double simulated = 0;  // [s]
-  double wall = 0;       // [s]
+  double simulated = 0;   // [s]
+  double wall = 0;        // [s]
 };
 
 /// The object of `run --json`, indented, with a line end.

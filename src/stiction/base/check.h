@@ -1,6 +1,6 @@
-// Checks of our own invariants. ST_DEMAND is always on and aborts with the place: a broken invariant
-// is a bug of this library, never of its user (bad arguments throw InputError, see error.h).
-// ST_ASSERT is for inner loops and exists in debug builds only.
+// Checks of our own invariants. ST_DEMAND is always on and aborts with the place: a broken
+// invariant is a bug of this library, never of its user (bad arguments throw InputError, see
+// error.h). ST_ASSERT is for inner loops and exists in debug builds only.
 #pragma once
 
 namespace stiction {

@@ -46,7 +46,8 @@ bool is_backed_by_storage(hid_t dataset, std::int64_t num_elements, std::size_t 
 /// small and long ones do not fall into too many chunks.
 hsize_t chunk_rows(std::int64_t columns, std::size_t element_size) {
   constexpr std::int64_t kChunkBytes = 1 << 16;
-  const std::int64_t row_bytes = std::max<std::int64_t>(1, columns) * static_cast<int>(element_size);
+  const std::int64_t row_bytes =
+      std::max<std::int64_t>(1, columns) * static_cast<int>(element_size);
   return static_cast<hsize_t>(std::clamp<std::int64_t>(kChunkBytes / row_bytes, 16, 1024));
 }
 
@@ -69,9 +70,9 @@ bool create_table(hid_t file, const std::string& object, hid_t type, int columns
       chunk_rows(static_cast<std::int64_t>(width), H5Tget_size(type)), most[1]};
   const Hdf5Handle space(H5Screate_simple(rank, start.data(), most.data()), H5Sclose);
   const Hdf5Handle creation = make_chunked_layout(rank, chunk.data());
-  const Hdf5Handle dataset(H5Dcreate2(file, object.c_str(), type, space.id(), H5P_DEFAULT,
-                                      creation.id(), H5P_DEFAULT),
-                           H5Dclose);
+  const Hdf5Handle dataset(
+      H5Dcreate2(file, object.c_str(), type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+      H5Dclose);
   return dataset.is_valid();
 }
 
@@ -104,9 +105,8 @@ void Hdf5File::write_text(const std::string& object, std::string_view text) {
   const Hdf5Handle type = make_text_type(text.size());
   const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   const std::string bytes(text);  // ends with a zero, which is all that an empty text has
-  impl_->check(
-      write_whole(impl_->file.id(), object, type.id(), type.id(), space, bytes.c_str()), "write",
-      object);
+  impl_->check(write_whole(impl_->file.id(), object, type.id(), type.id(), space, bytes.c_str()),
+               "write", object);
 }
 
 Hdf5Shape Hdf5File::shape(const std::string& object) const {
@@ -128,8 +128,9 @@ std::vector<T> Hdf5File::read_rows(const std::string& object, std::int64_t num_r
   const Hdf5Shape shape = shape_of(dataset);
   const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
   if (shape.rank < 0 || shape.rank > 2 || !is_readable_as<T>(type.id()))
-    throw IoError(fmt::format("'{}' in '{}' is not a list or table of {}", object, path(),
-                              std::is_same_v<T, double> ? "numbers" : "integers of the right size"));
+    throw IoError(
+        fmt::format("'{}' in '{}' is not a list or table of {}", object, path(),
+                    std::is_same_v<T, double> ? "numbers" : "integers of the right size"));
   ST_DEMAND(num_rows >= 0 && num_rows <= shape.rows);
   if (num_rows == 0 || shape.columns == 0) return {};
   if (num_rows > (std::int64_t{1} << 62) / shape.columns ||
@@ -164,9 +165,8 @@ std::vector<std::string> Hdf5File::read_texts(const std::string& object) const {
     throw IoError(fmt::format("'{}' in '{}' is incomplete", object, path()));
   std::string bytes(static_cast<std::size_t>(shape.rows) * size, '\0');
   if (shape.rows > 0)
-    impl_->check(
-        H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >= 0, "read",
-        object);
+    impl_->check(H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >= 0,
+                 "read", object);
   return split_texts(bytes, size);
 }
 
@@ -197,9 +197,8 @@ Hdf5Table::Hdf5Table(Hdf5File& file, const std::string& object)
   // Without a chunk cache every append goes straight to its place in the file, before the metadata
   // that make it visible.
   H5Pset_chunk_cache(access.id(), 0, 0, 1.0);
-  Hdf5Handle dataset =
-      file_->checked({H5Dopen2(file_->file.id(), object.c_str(), access.id()), H5Dclose}, "write",
-                     object);
+  Hdf5Handle dataset = file_->checked(
+      {H5Dopen2(file_->file.id(), object.c_str(), access.id()), H5Dclose}, "write", object);
   const Hdf5Shape shape = shape_of(dataset);
   rank_ = shape.rank;
   columns_ = shape.columns;
@@ -221,8 +220,7 @@ Hdf5Table::~Hdf5Table() {
   H5Dclose(dataset_);
 }
 
-void Hdf5Table::append_memory(const void* values, std::int64_t memory_type,
-                              std::int64_t num_rows) {
+void Hdf5Table::append_memory(const void* values, std::int64_t memory_type, std::int64_t num_rows) {
   if (num_rows == 0) return;
   const Hdf5Silence silence;
   const auto columns = static_cast<hsize_t>(columns_);
@@ -255,12 +253,12 @@ void Hdf5Table::append_text(std::string_view text) {
   append_memory(bytes.data(), type.id(), 1);
 }
 
-#define ST_INSTANTIATE(T)                                                                    \
-  template void Hdf5File::write(const std::string&, std::span<const T>);                     \
-  template void Hdf5File::write(const std::string&, std::span<const T>, int);                \
-  template std::vector<T> Hdf5File::read(const std::string&) const;                          \
-  template std::vector<T> Hdf5File::read_rows(const std::string&, std::int64_t) const;       \
-  template void Hdf5File::make_table<T>(const std::string&, int);                            \
+#define ST_INSTANTIATE(T)                                                              \
+  template void Hdf5File::write(const std::string&, std::span<const T>);               \
+  template void Hdf5File::write(const std::string&, std::span<const T>, int);          \
+  template std::vector<T> Hdf5File::read(const std::string&) const;                    \
+  template std::vector<T> Hdf5File::read_rows(const std::string&, std::int64_t) const; \
+  template void Hdf5File::make_table<T>(const std::string&, int);                      \
   template void Hdf5Table::append(std::span<const T>, std::int64_t);
 
 ST_INSTANTIATE(double)

@@ -116,8 +116,8 @@ herr_t write_file(H5FD_t* base, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t
   const haddr_t end = address + size;
   file.end_of_file = std::max(file.end_of_file, end);
   if (disk.error_number != 0) return 0;
-  disk.error_number = write_fully(file.fd, static_cast<const char*>(buffer), size,
-                                  static_cast<off_t>(address));
+  disk.error_number =
+      write_fully(file.fd, static_cast<const char*>(buffer), size, static_cast<off_t>(address));
   if (disk.error_number == 0)
     disk.bytes_on_disk = std::max(disk.bytes_on_disk, static_cast<std::int64_t>(end));
   return 0;
@@ -136,6 +136,11 @@ herr_t truncate_file(H5FD_t* base, hid_t /*transfer*/, hbool_t /*closing*/) {
   disk.bytes_on_disk = static_cast<std::int64_t>(file.end_of_file);
   return 0;
 }
+
+/// HDF5 marks a file as being written only if its driver can lock. There is nobody to lock out: the
+/// file has a temporary name until others may read it, and from then on HDF5 wants no lock.
+herr_t lock_file(H5FD_t* /*file*/, hbool_t /*is_writing*/) { return 0; }
+herr_t unlock_file(H5FD_t* /*file*/) { return 0; }
 
 H5FD_class_t make_driver_class() {
   H5FD_class_t driver = {};
@@ -156,6 +161,8 @@ H5FD_class_t make_driver_class() {
   driver.read = read_file;
   driver.write = write_file;
   driver.truncate = truncate_file;
+  driver.lock = lock_file;
+  driver.unlock = unlock_file;
   const H5FD_mem_t free_lists[] = H5FD_FLMAP_DICHOTOMY;
   std::copy(std::begin(free_lists), std::end(free_lists), driver.fl_map);
   return driver;

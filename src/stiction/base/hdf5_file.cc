@@ -50,6 +50,9 @@ Hdf5Handle make_read_access() {
   // Locks fail on some network file systems; the writer's flag in the file protects us anyway.
   H5Pset_file_locking(access.id(), false, true);
 #endif
+  // A reader of a file that is being written tries again when a checksum fails. HDF5 doubles the
+  // pause each time: these are 65 ms at most, its own default of 100 attempts would never end.
+  H5Pset_metadata_read_attempts(access.id(), 16);
   return access;
 }
 
@@ -81,8 +84,7 @@ Hdf5File Hdf5File::open(const std::string& path) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   impl->was_left_open = probe_writer_flag(path);
-  if (H5Fis_hdf5(path.c_str()) <= 0)
-    throw IoError(fmt::format("'{}' is not an HDF5 file", path));
+  if (H5Fis_hdf5(path.c_str()) <= 0) throw IoError(fmt::format("'{}' is not an HDF5 file", path));
   const Hdf5Handle access = make_read_access();
   const unsigned flags = H5F_ACC_RDONLY | (impl->was_left_open ? H5F_ACC_SWMR_READ : 0U);
   impl->file = {H5Fopen(path.c_str(), flags, access.id()), H5Fclose};

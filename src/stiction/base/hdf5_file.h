@@ -1,7 +1,7 @@
 // HDF5 files as far as we need them: numbers in one and two dimensions, fixed-length texts,
-// attributes, and tables that grow row by row. Every failure becomes an IoError that names the file,
-// the object and the reason; HDF5's own error printing stays silent meanwhile and is left as it was.
-// A failed write never damages what is already on the disk (see hdf5_driver.h).
+// attributes, and tables that grow row by row. Every failure becomes an IoError that names the
+// file, the object and the reason; HDF5's own error printing stays silent meanwhile and is left as
+// it was. A failed write never damages what is already on the disk (see hdf5_driver.h).
 //
 // Numbers are double, int (32 bit), std::int64_t or std::uint64_t. Objects are named by their path
 // inside the file, "energy/kinetic"; "/" is the root, for its attributes.

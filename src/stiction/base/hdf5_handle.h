@@ -21,7 +21,8 @@ class Hdf5Handle {
   using Closer = herr_t (*)(hid_t);
   Hdf5Handle() = default;
   Hdf5Handle(hid_t id, Closer closer) : id_(id), closer_(closer) {}
-  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), closer_(other.closer_) {}
+  Hdf5Handle(Hdf5Handle&& other) noexcept
+      : id_(std::exchange(other.id_, -1)), closer_(other.closer_) {}
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
     std::swap(id_, other.id_);
     std::swap(closer_, other.closer_);

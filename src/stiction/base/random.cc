@@ -16,7 +16,7 @@ std::uint64_t Random::next() {
 double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
 int Random::integer(int low, int high) {
-  const auto range = static_cast<std::uint64_t>(high - low + 1);
+  const auto range = static_cast<std::uint64_t>(high - low) + 1;
   return low + static_cast<int>(next() % range);
 }
 

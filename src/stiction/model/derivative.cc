@@ -158,6 +158,7 @@ std::vector<Expression> differentiate(std::span<const Expression> functions,
   Differentiation differentiation(pool, symbol.node_in(pool));
   differentiation.run(roots);
   std::vector<Expression> derivatives;
+  derivatives.reserve(roots.size());
   for (const NodeId root : roots)
     derivatives.emplace_back(symbol.pool(), differentiation.derivative(root));
   return derivatives;

@@ -8,8 +8,8 @@
 
 namespace stiction {
 
-void GeneralizedSystem::evaluate_applied_force(double, const ConstVectorRef&,
-                                               const ConstVectorRef&, VectorRef force) const {
+void GeneralizedSystem::evaluate_applied_force(double, const ConstVectorRef&, const ConstVectorRef&,
+                                               VectorRef force) const {
   force.setZero();
 }
 

@@ -1,9 +1,10 @@
-// A mechanical system in its own coordinates: q̇ = v, one dense mass block. Derive from this class to
-// give the functions by hand, or let ExpressionSystem derive them from formulas.
+// A mechanical system in its own coordinates: q̇ = v, one dense mass block. Derive from this class
+// to give the functions by hand, or let ExpressionSystem derive them from formulas.
 //
 //   M(q,t) v̇ = k(t,q,v) + Gᵀλ + Σ_j (N_jᵀν_j + T_jᵀβ_j)                                   (T10)
 //
-// All functions are const and keep no state: the same arguments give the same bits, from any thread.
+// All functions are const and keep no state: the same arguments give the same bits, from any
+// thread.
 #pragma once
 
 #include <string>
@@ -50,7 +51,8 @@ class GeneralizedSystem {
   /// springs of the layout are not in it.
   virtual void evaluate_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                               VectorRef force) const = 0;
-  /// The part of k that has no potential and is no velocity term of M: what `energy/applied` counts.
+  /// The part of k that has no potential and is no velocity term of M: what `energy/applied`
+  /// counts.
   virtual void evaluate_applied_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                       VectorRef force) const;  // zero
   /// V(q, t); its forces are in k.
@@ -73,8 +75,8 @@ class GeneralizedSystem {
 
   /// Φ_j(q, t) of all contacts, ≥ 0 when apart.
   virtual void evaluate_gaps(double t, const ConstVectorRef& q, VectorRef gaps) const;
-  /// Rows of contact j: N = ∂Φ/∂q, then the tangent rows; and their drifts ŵ_N = ∂Φ/∂t, ŵ_T, so that
-  /// the relative velocity is γ = rows·v + drift.
+  /// Rows of contact j: N = ∂Φ/∂q, then the tangent rows; and their drifts ŵ_N = ∂Φ/∂t, ŵ_T, so
+  /// that the relative velocity is γ = rows·v + drift.
   virtual void evaluate_contact_rows(double t, const ConstVectorRef& q, int contact,
                                      RowMatrixRef rows, VectorRef drift) const;
 

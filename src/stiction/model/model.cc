@@ -170,8 +170,8 @@ class PartInspector {
             fmt::format("gap of contact '{}' is {} at the start, must be finite", name, gaps[i]));
       else if (gaps[i] < -tolerance_)
         add(Where::kContact, i,
-            fmt::format("contact '{}' penetrates by {:.3g} m at the start, {:.3g} m is allowed", name,
-                        -gaps[i], tolerance_));
+            fmt::format("contact '{}' penetrates by {:.3g} m at the start, {:.3g} m is allowed",
+                        name, -gaps[i], tolerance_));
     }
   }
 

@@ -1,5 +1,5 @@
-// What the world is, immutable once built: the systems, where their coordinates lie in q and v, and the
-// state they start from. Numbers that change while stepping are in State.
+// What the world is, immutable once built: the systems, where their coordinates lie in q and v, and
+// the state they start from. Numbers that change while stepping are in State.
 #pragma once
 
 #include <memory>
@@ -60,8 +60,8 @@ class Model {
 
 class ModelBuilder {
  public:
-  /// Adds a system with its state at the start. Throws InputError if sizes differ or a number is not
-  /// finite.
+  /// Adds a system with its state at the start. Throws InputError if sizes differ or a number is
+  /// not finite.
   void add_system(std::shared_ptr<const GeneralizedSystem> system, const VectorXd& position,
                   const VectorXd& velocity);
   [[nodiscard]] Model build() { return std::move(model_); }
@@ -93,8 +93,8 @@ struct StartFault {
   std::string message;  // names what is wrong, its value and what is allowed
 };
 
-/// All of them: numbers that are not finite, a mass matrix that is not positive definite, a gap below
-/// −tolerance, a constraint violated by more than it.
+/// All of them: numbers that are not finite, a mass matrix that is not positive definite, a gap
+/// below −tolerance, a constraint violated by more than it.
 std::vector<StartFault> find_start_faults(const Model& model, const State& state,
                                           double penetration_tolerance);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "stiction/base/text.h"
@@ -49,6 +50,7 @@ std::span<const FunctionInfo> known_functions() { return kFunctions; }
 
 std::vector<std::string> known_function_names() {
   std::vector<std::string> names;
+  names.reserve(kFunctions.size());
   for (const FunctionInfo& function : kFunctions) names.emplace_back(function.name);
   return names;
 }
@@ -65,8 +67,9 @@ std::string operation_text(Operation operation, std::span<const double> operands
   if (operation == Operation::kNegate) return fmt::format("-{}", to_text(operands[0]));
   for (const FunctionInfo& function : kFunctions) {
     if (function.operation != operation) continue;
-    std::vector<std::string> arguments;
-    for (int i = 0; i < function.num_arguments; ++i) arguments.push_back(to_text(operands[i]));
+    std::vector<std::string> arguments(static_cast<std::size_t>(function.num_arguments));
+    std::transform(operands.begin(), operands.begin() + function.num_arguments, arguments.begin(),
+                   to_text);
     return fmt::format("{}({})", function.name, joined(arguments));
   }
   return "constant";

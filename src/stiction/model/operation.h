@@ -43,8 +43,9 @@ enum class Operation : std::uint8_t {
   kHypot,
   kLess,       // 1 where a < b, else 0; a > b is written b < a
   kLessEqual,  // 1 where a ≤ b, else 0
-  kSelect,     // b where a ≠ 0, else c
+  kSelect,     // b where a ≠ 0, else c; stays last
 };
+inline constexpr int kNumOperations = static_cast<int>(Operation::kSelect) + 1;
 
 /// A function as formulas call it, e.g. {"atan2", kAtan2, 2}.
 struct FunctionInfo {

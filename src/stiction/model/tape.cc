@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "stiction/base/check.h"
 #include "stiction/base/error.h"
 
 namespace stiction {
 
-/// Turns the nodes below the outputs, in ascending order, into instructions. A register is free
-/// again after the last instruction that reads it.
+/// Turns the nodes below the outputs, operands before results, into instructions. A register is
+/// free again after the last instruction that reads it.
 class Tape::Compiler {
  public:
   Compiler(Tape& tape, ExpressionPool& pool, std::span<const Expression> inputs)
@@ -23,6 +24,7 @@ class Tape::Compiler {
 
   void compile(const std::vector<NodeId>& roots) {
     nodes_ = pool_.collect_reachable(roots);
+    group_operations();
     registers_.assign(static_cast<std::size_t>(pool_.num_nodes()), 0);
     find_last_uses(roots);
     place(Operation::kConstant,
@@ -49,6 +51,52 @@ class Tape::Compiler {
     return operation != Operation::kConstant && operation != Operation::kSymbol;
   }
 
+  /// Reorders the nodes, operands still before results, such that equal operations follow one
+  /// another: a run of them costs one jump that the processor guesses wrong instead of many. Only
+  /// within windows, because moving a node far ahead of its use would occupy a register all the
+  /// way.
+  void group_operations() {
+    constexpr std::size_t kWindow = 128;
+    std::vector<bool> is_done(static_cast<std::size_t>(pool_.num_nodes()), false);
+    for (std::size_t begin = 0; begin < nodes_.size(); begin += kWindow) {
+      const std::size_t size = std::min(kWindow, nodes_.size() - begin);
+      group_window(std::span(nodes_).subspan(begin, size), is_done);
+    }
+  }
+
+  void group_window(std::span<NodeId> window, std::vector<bool>& is_done) {
+    std::vector<NodeId> waiting(window.begin(), window.end()), later;
+    auto place = window.begin();
+    while (!waiting.empty()) {
+      const Operation next = most_frequent_ready(waiting, is_done);
+      later.clear();
+      for (const NodeId id : waiting) {
+        if (pool_.node(id).operation == next && is_ready(id, is_done)) {
+          is_done[static_cast<std::size_t>(id)] = true;
+          *place++ = id;
+        } else {
+          later.push_back(id);
+        }
+      }
+      waiting.swap(later);
+    }
+  }
+
+  Operation most_frequent_ready(std::span<const NodeId> window,
+                                const std::vector<bool>& is_done) const {
+    std::array<int, kNumOperations> counts{};
+    for (const NodeId id : window)
+      if (is_ready(id, is_done)) ++counts[static_cast<std::size_t>(pool_.node(id).operation)];
+    return static_cast<Operation>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  }
+
+  bool is_ready(NodeId id, const std::vector<bool>& is_done) const {
+    const auto& operands = pool_.node(id).operands;
+    return std::all_of(operands.begin(), operands.end(), [&](NodeId operand) {
+      return operand == NodeId::kNone || is_done[static_cast<std::size_t>(operand)];
+    });
+  }
+
   void find_last_uses(const std::vector<NodeId>& roots) {
     last_use_.assign(static_cast<std::size_t>(pool_.num_nodes()), kKeep);
     for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -71,13 +119,16 @@ class Tape::Compiler {
     const NodeId id = nodes_[static_cast<std::size_t>(index)];
     const ExpressionNode& node = pool_.node(id);
     if (!is_result(node.operation)) return;
-    Instruction instruction{node.operation, 0, 0, 0, 0};
+    Instruction instruction{0, 0, 0, 0};
     std::uint32_t* const fields[] = {&instruction.a, &instruction.b, &instruction.c};
     for (int k = 0; k < 3; ++k)
       if (node.operands[k] != NodeId::kNone) *fields[k] = register_of(node.operands[k]);
     for (const NodeId operand : node.operands) release(operand, index);
     instruction.result = register_of(id) = acquire();
     tape_.instructions_.push_back(instruction);
+    if (tape_.runs_.empty() || tape_.runs_.back().operation != node.operation)
+      tape_.runs_.push_back({node.operation, 0});
+    ++tape_.runs_.back().num_instructions;
   }
 
   void release(NodeId operand, int index) {
@@ -128,21 +179,40 @@ void Tape::evaluate(std::span<const double> inputs, std::span<const Block> block
   if (is_constant()) return store(constants_.data(), blocks);
   if (num_registers_ <= kStackRegisters) {
     double registers[kStackRegisters];  // left as it is: filled as the tape runs
-    run(inputs, registers);
+    execute_all(inputs, registers);
     store(registers, blocks);
   } else {
     std::vector<double> registers(static_cast<std::size_t>(num_registers_));
-    run(inputs, registers.data());
+    execute_all(inputs, registers.data());
     store(registers.data(), blocks);
   }
 }
 
-void Tape::run(std::span<const double> inputs, double* registers) const {
+template <Operation kOperation>
+void Tape::execute(std::span<const Instruction> instructions, double* registers) {
+  for (const Instruction& i : instructions)
+    registers[i.result] =
+        apply_operation(kOperation, registers[i.a], registers[i.b], registers[i.c]);
+}
+
+/// Calls execute for the operation of the run, which there is a constant.
+template <std::size_t... kOperations>
+void Tape::dispatch(const Run& run, const Instruction* first, double* registers,
+                    std::index_sequence<kOperations...>) {
+  using Execute = void (*)(std::span<const Instruction>, double*);
+  static constexpr Execute kExecute[] = {&execute<static_cast<Operation>(kOperations)>...};
+  kExecute[static_cast<std::size_t>(run.operation)](
+      {first, static_cast<std::size_t>(run.num_instructions)}, registers);
+}
+
+void Tape::execute_all(std::span<const double> inputs, double* registers) const {
   double* next = std::copy(constants_.begin(), constants_.end(), registers);
   for (const std::uint32_t load : loads_) *next++ = inputs[load];
-  for (const Instruction& i : instructions_)
-    registers[i.result] =
-        apply_operation(i.operation, registers[i.a], registers[i.b], registers[i.c]);
+  const Instruction* first = instructions_.data();
+  for (const Run& run : runs_) {
+    dispatch(run, first, registers, std::make_index_sequence<kNumOperations>());
+    first += run.num_instructions;
+  }
 }
 
 void Tape::store(const double* registers, std::span<const Block> blocks) const {

@@ -1,10 +1,12 @@
 // Formulas compiled for evaluation: one list of operations on registers that computes all outputs
-// and every shared part once. Evaluation is const, keeps no state and is safe from any thread; it
-// allocates only for formulas that need more than kStackRegisters registers at once.
+// and every shared part once, ordered such that equal operations follow one another. Evaluation is
+// const, keeps no state and is safe from any thread; it allocates only for formulas that need more
+// than kStackRegisters registers at once.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "stiction/model/expression.h"
@@ -43,19 +45,29 @@ class Tape {
 
  private:
   struct Instruction {
-    Operation operation;
     std::uint32_t result;
     std::uint32_t a, b, c;  // registers; those the operation does not read are 0
   };
+  /// The next `num_instructions` instructions have the same operation.
+  struct Run {
+    Operation operation;
+    int num_instructions;
+  };
   class Compiler;
 
-  void run(std::span<const double> inputs, double* registers) const;
+  template <Operation kOperation>
+  static void execute(std::span<const Instruction> instructions, double* registers);
+  template <std::size_t... kOperations>
+  static void dispatch(const Run& run, const Instruction* first, double* registers,
+                       std::index_sequence<kOperations...>);
+  void execute_all(std::span<const double> inputs, double* registers) const;
   void store(const double* registers, std::span<const Block> blocks) const;
 
   // Registers: the constants, then the inputs in use, then results, whose registers are reused.
   std::vector<double> constants_;
   std::vector<std::uint32_t> loads_;  // which input goes to register constants_.size() + i
   std::vector<Instruction> instructions_;
+  std::vector<Run> runs_;
   std::vector<std::uint32_t> output_registers_;
   int num_inputs_ = 0;
   int num_registers_ = 0;

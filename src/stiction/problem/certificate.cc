@@ -21,10 +21,13 @@ bool all_finite(const std::vector<double>& values) {
 }
 
 /// std::max returns its first argument when the second is not a number; this never loses one.
-double worse(double a, double b) { return std::isnan(a) || std::isnan(b) ? kInfinity : std::max(a, b); }
+double worse(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? kInfinity : std::max(a, b);
+}
 
-/// Residual over scale, where both vanish together.
+/// Residual over scale, where both vanish together. A scale that is not finite hides the residual.
 double relative(double residual, double scale) {
+  if (!std::isfinite(scale)) return kInfinity;
   if (residual == 0) return 0;
   return scale > 0 ? residual / scale : kInfinity;
 }
@@ -32,45 +35,34 @@ double relative(double residual, double scale) {
 using FactorMap = Eigen::Map<MatrixXd>;
 using ConstFactorMap = Eigen::Map<const MatrixXd>;
 
-/// J w + b of one row block, and an upper bound of the sizes that were added up in it.
-struct LocalVelocity {
+/// One row block seen from its own side: its velocity J w, how large that could have been for
+/// bodies as fast as these, and its diagonal block J S⁻¹Jᵀ of the Delassus matrix.
+struct LocalView {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
-  Eigen::Vector3d magnitude = Eigen::Vector3d::Zero();
+  Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ ‖w‖ ≥ |J w|, in any coordinates
+  Eigen::Matrix3d delassus = Eigen::Matrix3d::Zero();
 };
 
-LocalVelocity local_velocity(const StepProblem& problem, const BlockRows& rows, int row_block,
-                             const std::vector<double>& w) {
-  LocalVelocity result;
+/// `condensed` holds L⁻¹Jᵀ of the entries one after the other; `offset` moves past those of this
+/// block.
+LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int row_block,
+                         const std::vector<double>& w, const std::vector<double>& speed,
+                         const std::vector<double>& condensed, std::size_t& offset) {
+  LocalView view;
   const int num_rows = rows.num_rows(row_block);
   for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
-    const double* velocity = w.data() + problem.dof_start[rows.entry_block(e)];
-    const double* value = rows.entry_values(e);
-    const int columns = rows.entry_columns(e);
-    for (int i = 0; i < num_rows; ++i)
-      for (int k = 0; k < columns; ++k) {
-        const double term = value[i * columns + k] * velocity[k];
-        result.u[i] += term;
-        result.magnitude[i] += std::abs(term);
-      }
-  }
-  return result;
-}
-
-/// Σ_e BᵀB over the condensed entries of a row block: its diagonal block of the Delassus matrix. The
-/// entries lie in `condensed` one after the other; `offset` moves past them.
-Eigen::Matrix3d delassus_block(const BlockRows& rows, int row_block,
-                               const std::vector<double>& condensed, std::size_t& offset) {
-  Eigen::Matrix3d block = Eigen::Matrix3d::Zero();
-  const int num_rows = rows.num_rows(row_block);
-  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
-    const int columns = rows.entry_columns(e);
-    const double* b = condensed.data() + offset;
-    for (int i = 0; i < num_rows; ++i)
-      for (int j = 0; j < num_rows; ++j)
-        for (int k = 0; k < columns; ++k) block(i, j) += b[i * columns + k] * b[j * columns + k];
+    const int block = rows.entry_block(e), columns = rows.entry_columns(e);
+    const ConstRowMatrixMap jacobian(rows.entry_values(e), num_rows, columns);
+    const ConstRowMatrixMap b(condensed.data() + offset, num_rows, columns);
+    const ConstVectorMap velocity(w.data() + problem.dof_start[block], columns);
+    for (int i = 0; i < num_rows; ++i) {
+      view.u[i] += jacobian.row(i).dot(velocity);
+      view.reach[i] += b.row(i).norm() * speed[block];
+      for (int j = 0; j < num_rows; ++j) view.delassus(i, j) += b.row(i).dot(b.row(j));
+    }
     offset += static_cast<std::size_t>(num_rows) * columns;
   }
-  return block;
+  return view;
 }
 
 /// The largest eigenvalue of the leading num_rows × num_rows part.
@@ -108,6 +100,7 @@ Certificate Certifier::certify(const StepProblem& problem, const StepSolution& s
   if (!fits || !all_finite(solution.w) || !all_finite(solution.lambda) || !all_finite(solution.r))
     return Certificate::invalid();
   if (!factor_mass(problem)) return Certificate::invalid();
+  measure_speeds(problem, solution);
   condense_rows(problem, problem.bilateral, condensed_bilateral_);
   condense_rows(problem, problem.contacts, condensed_contacts_);
 
@@ -131,6 +124,21 @@ bool Certifier::factor_mass(const StepProblem& problem) {
     if (cholesky.info() != Eigen::Success || !factor.allFinite()) return false;
   }
   return true;
+}
+
+void Certifier::measure_speeds(const StepProblem& problem, const StepSolution& solution) {
+  speed_.resize(problem.num_blocks());
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int n = problem.block_size(b);
+    const ConstVectorMap w(solution.w.data() + problem.dof_start[b], n);
+    const ConstFactorMap factor(factor_.data() + problem.mass_start[b], n, n);
+    double square = 0;
+    for (int i = 0; i < n; ++i) {
+      const double x = factor.col(i).tail(n - i).dot(w.tail(n - i));  // (Lᵀw)_i
+      square += x * x;
+    }
+    speed_[b] = std::sqrt(square);
+  }
 }
 
 /// L⁻¹Jᵀ for every entry, stored row of J by row of J.
@@ -219,11 +227,11 @@ double Certifier::bilateral_residual(const StepProblem& problem,
   double worst = 0, total = 0, motion = 0;
   std::size_t offset = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
-    const LocalVelocity velocity = local_velocity(problem, problem.bilateral, i, solution.w);
+    const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, speed_,
+                                          condensed_bilateral_, offset);
     const double lambda = solution.lambda[i];
-    const double slack = velocity.u[0] + problem.compliance[i] * lambda - problem.bias[i];
-    const double delassus = delassus_block(problem.bilateral, i, condensed_bilateral_, offset)(0, 0) +
-                            problem.compliance[i];
+    const double slack = view.u[0] + problem.compliance[i] * lambda - problem.bias[i];
+    const double delassus = view.delassus(0, 0) + problem.compliance[i];
     if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
       if (slack != 0) return kInfinity;
       continue;
@@ -233,7 +241,7 @@ double Certifier::bilateral_residual(const StepProblem& problem,
     const double weight = std::sqrt(delassus);
     worst = worse(worst, std::abs(lambda - projected) * weight);
     total += std::abs(lambda) * weight;
-    motion = std::max(motion, (velocity.magnitude[0] + std::abs(problem.bias[i])) / weight);
+    motion = std::max(motion, (view.reach[0] + std::abs(problem.bias[i])) / weight);
   }
   return relative(worst, total + kMotionShare * motion);
 }
@@ -244,27 +252,27 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int start = problem.contacts.row_start(j);
     const int num_rows = problem.contacts.num_rows(j);
-    LocalVelocity velocity = local_velocity(problem, problem.contacts, j, solution.w);
-    Eigen::Matrix3d delassus = delassus_block(problem.contacts, j, condensed_contacts_, offset);
+    LocalView view = view_row_block(problem, problem.contacts, j, solution.w, speed_,
+                                    condensed_contacts_, offset);
     Eigen::Vector3d r = Eigen::Vector3d::Zero();
     for (int i = 0; i < num_rows; ++i) {
       r[i] = solution.r[start + i];
       const double compliance = problem.contact_compliance[start + i];
-      velocity.u[i] += compliance * r[i] + problem.contact_bias[start + i];
-      velocity.magnitude[i] += std::abs(problem.contact_bias[start + i]);
-      delassus(i, i) += compliance;
+      view.u[i] += compliance * r[i] + problem.contact_bias[start + i];
+      view.reach[i] += std::abs(problem.contact_bias[start + i]);
+      view.delassus(i, i) += compliance;
     }
-    const double inverse_mass = largest_eigenvalue(delassus, num_rows);
+    const double inverse_mass = largest_eigenvalue(view.delassus, num_rows);
     if (inverse_mass <= 0) {  // no impulse changes anything here: only feasibility can be asked for
-      if (velocity.u[0] < 0) return kInfinity;
+      if (view.u[0] < 0) return kInfinity;
       continue;
     }
     const FrictionCone cone{num_rows - 1, problem.mu[j], problem.section[j]};
-    Eigen::Vector3d u_hat = velocity.u;
-    u_hat[0] += cone.mu * cone.support_against(velocity.u);
+    Eigen::Vector3d u_hat = view.u;
+    u_hat[0] += cone.mu * cone.support_against(view.u);
     worst = worse(worst, (r - cone.project(r - u_hat / inverse_mass)).norm());
     total += r.norm();
-    motion = std::max(motion, velocity.magnitude.norm() / inverse_mass);
+    motion = std::max(motion, view.reach.norm() / inverse_mass);
   }
   return relative(worst, total + kMotionShare * motion);
 }

@@ -1,6 +1,6 @@
 // Projection onto the friction cone K = {(ν, β): ν ≥ 0, β ∈ μν·B} and the support function of its
-// section, for the certificate. Solvers must not use this file: a checker shares no code with what it
-// checks.
+// section, for the certificate and for naming what a contact does. Solvers must not use this file:
+// a checker shares no code with what it checks.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,8 +9,8 @@
 
 namespace stiction {
 
-/// The cone of one contact. Vectors are (normal, tangent 1, tangent 2); entries of tangents that the
-/// contact does not have are zero.
+/// The cone of one contact. Vectors are (normal, tangent 1, tangent 2); entries of tangents that
+/// the contact does not have are zero.
 struct FrictionCone {
   int num_tangents = 0;
   double mu = 0;

@@ -1,5 +1,5 @@
-// The section B of the friction cone: the friction impulse β of a contact with normal impulse ν lies
-// in μν·B and dissipates as much as B allows (T4).
+// The section B of the friction cone: the friction impulse β of a contact with normal impulse ν
+// lies in μν·B and dissipates as much as B allows (T4).
 //   disc      {‖b‖ ≤ 1}, Coulomb's law itself
 //   polygon   regular k-gon inscribed in the disc, first vertex on tangent 1 (the papers' cone)
 //   box       {|b₁| ≤ 1, |b₂| ≤ 1}

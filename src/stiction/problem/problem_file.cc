@@ -184,7 +184,8 @@ class EntryFeed {
 
   void add_next(BlockRows& rows) {
     for (int i = 0; i < lists_.num_entries[row_block_]; ++i, ++entry_) {
-      RowMatrixMap matrix = rows.add_entry(lists_.entry_block[entry_], lists_.entry_columns[entry_]);
+      RowMatrixMap matrix =
+          rows.add_entry(lists_.entry_block[entry_], lists_.entry_columns[entry_]);
       std::copy_n(lists_.values.data() + value_, matrix.size(), matrix.data());
       value_ += matrix.size();
     }
@@ -215,8 +216,8 @@ FrictionSection ProblemReader::make_section(int kind, int num_sides) const {
   const FrictionSection section{static_cast<FrictionSection::Kind>(kind), num_sides};
   const bool is_polygon = kind == static_cast<int>(FrictionSection::Kind::kPolygon);
   const bool is_known = kind >= 0 && kind <= static_cast<int>(FrictionSection::Kind::kBox);
-  const bool fits = is_polygon ? num_sides >= 4 && num_sides <= 1024 && num_sides % 2 == 0
-                               : num_sides == 0;
+  const bool fits =
+      is_polygon ? num_sides >= 4 && num_sides <= 1024 && num_sides % 2 == 0 : num_sides == 0;
   if (!is_known || !fits)
     fail(fmt::format("there is no friction section of kind {} with {} sides", kind, num_sides));
   return section;

@@ -1,5 +1,5 @@
-// Step problems as HDF5 files: a failed or slow step becomes a test case, and problems travel between
-// programs. Lossless: what is read equals what was written, bit by bit.
+// Step problems as HDF5 files: a failed or slow step becomes a test case, and problems travel
+// between programs. Lossless: what is read equals what was written, bit by bit.
 //
 // Group /step_problem, attributes version = 1 and h; datasets block_size, mass, p;
 // bilateral/{num_entries, entry_block, entry_columns, values, compliance, bias, lower, upper};

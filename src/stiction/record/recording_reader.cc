@@ -37,9 +37,9 @@ void check_format(const Hdf5File& file) {
 /// The last flush that is entirely in the file. A file whose writer died may have lost its end when
 /// it was copied; one that was closed is complete, and has another size after repacking.
 Extent read_commit(const Hdf5File& file) {
-  const std::int64_t size =
-      file.was_left_open() ? static_cast<std::int64_t>(std::filesystem::file_size(file.path()))
-                           : std::numeric_limits<std::int64_t>::max();
+  const std::int64_t size = file.was_left_open()
+                                ? static_cast<std::int64_t>(std::filesystem::file_size(file.path()))
+                                : std::numeric_limits<std::int64_t>::max();
   if (file.shape("commit").columns != recording_format::kCommitColumns)
     fail(file, "'commit' does not have 3 columns");
   const std::vector<std::int64_t> rows = file.read<std::int64_t>("commit");
@@ -60,8 +60,7 @@ void check_rows(const Hdf5File& file, const std::string& object, std::int64_t nu
 }
 
 template <class T>
-std::vector<T> read_column(const Hdf5File& file, const std::string& object,
-                           std::int64_t num_rows) {
+std::vector<T> read_column(const Hdf5File& file, const std::string& object, std::int64_t num_rows) {
   const Hdf5Shape shape = file.shape(object);
   if (shape.rank != 1) fail(file, fmt::format("'{}' is not a list", object));
   check_rows(file, object, num_rows);
@@ -112,8 +111,7 @@ void read_steps(const Hdf5File& file, std::int64_t n, Recording& recording) {
   recording.step = read_column<std::int64_t>(file, "step", n);
   recording.q = read_matrix(file, "q", n, recording.q_names.size());
   recording.v = read_matrix(file, "v", n, recording.v_names.size());
-  recording.joint_impulses =
-      read_matrix(file, "joints/impulse", n, recording.joint_names.size());
+  recording.joint_impulses = read_matrix(file, "joints/impulse", n, recording.joint_names.size());
   recording.energy = read_group(file, "energy/", kEnergyNames, n);
   recording.certificate = read_group(file, "certificate/", kCertificateNames, n);
   recording.iterations = read_column<int>(file, "solver/iterations", n);

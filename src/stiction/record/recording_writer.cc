@@ -218,8 +218,8 @@ void RecordingWriter::File::check_row(const StepRow& row) const {
 
 void RecordingWriter::File::check_sound() const {
   if (!is_sound_)
-    throw IoError(fmt::format("cannot write '{}': an earlier step could not be written",
-                              file_.path()));
+    throw IoError(
+        fmt::format("cannot write '{}': an earlier step could not be written", file_.path()));
 }
 
 void RecordingWriter::File::push(const StepRow& row) {

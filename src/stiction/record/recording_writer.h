@@ -1,8 +1,9 @@
 // Writes a recording (HDF5) while a simulation runs. The file is readable at every moment, also by
 // others while it grows, and stays so when the process is killed or the disk is full: rows are
-// appended in HDF5's single-writer mode, and each flush ends with a row of /commit that says how many
-// steps are complete. What a reader takes from the file is an exact prefix of what was appended.
-// The promise is about processes and disks, not about a power failure: nothing is forced to the disk.
+// appended in HDF5's single-writer mode, and each flush ends with a row of /commit that says how
+// many steps are complete. What a reader takes from the file is an exact prefix of what was
+// appended. The promise is about processes and disks, not about a power failure: nothing is forced
+// to the disk.
 //
 // Rows are kept back for at most a quarter of a second of run time, which is what a kill can cost.
 #pragma once
@@ -19,12 +20,12 @@ namespace stiction {
 
 /// All that is known before the first step.
 struct RecordingLayout {
-  std::string name = {};     // of the scene
-  std::string scene = {};    // its full text
-  std::string scheme = {};   // as in the scene's "simulate"
+  std::string name = {};    // of the scene
+  std::string scene = {};   // its full text
+  std::string scheme = {};  // as in the scene's "simulate"
   std::string solver = {};
   std::string version = {};  // of the program
-  double h = 0;         // [s]
+  double h = 0;              // [s]
   std::vector<std::string> q_names = {};
   std::vector<std::string> v_names = {};
   std::vector<std::string> joint_names = {};    // one per joint row

@@ -14,12 +14,12 @@ namespace stiction {
 struct ContactRow {
   int a = 0;  // the bodies, or whatever the recording's names say; the normal points from B to A
   int b = 0;
-  std::uint64_t id = 0;                   // persists across steps
-  std::array<double, 3> position = {};    // [m] world frame
-  std::array<double, 3> normal = {};      // [-] world frame
-  double gap = 0;                         // [m], negative when penetrating
-  std::array<double, 3> impulse = {};     // [N s] normal, tangent 1, tangent 2
-  std::array<double, 2> slip = {};        // [m/s] tangent 1, tangent 2
+  std::uint64_t id = 0;                 // persists across steps
+  std::array<double, 3> position = {};  // [m] world frame
+  std::array<double, 3> normal = {};    // [-] world frame
+  double gap = 0;                       // [m], negative when penetrating
+  std::array<double, 3> impulse = {};   // [N s] normal, tangent 1, tangent 2
+  std::array<double, 2> slip = {};      // [m/s] tangent 1, tangent 2
   ContactStatus status = ContactStatus::kOpen;
 };
 
@@ -38,8 +38,8 @@ struct StepRow {
   std::span<const double> q = {};
   std::span<const double> v = {};
   std::span<const ContactRow> contacts = {};
-  std::span<const double> joint_impulses = {};                   // [N s]
-  std::array<double, kEnergyNames.size()> energy = {};       // [J]
+  std::span<const double> joint_impulses = {};          // [N s]
+  std::array<double, kEnergyNames.size()> energy = {};  // [J]
   std::array<double, kCertificateNames.size()> certificate = {};
   int iterations = 0;  // of the solver
   int stage = 0;       // of the solver: 0, or the number of the fallback that succeeded

@@ -76,8 +76,8 @@ class GeneralizedReader {
                        "coordinates, parameters, t and pi share one set of names");
   }
 
-  /// Tables for formulas in (q, t), (q, v, t) and t. After a name clash the tables hold what is left,
-  /// so that reading goes on.
+  /// Tables for formulas in (q, t), (q, v, t) and t. After a name clash the tables hold what is
+  /// left, so that reading goes on.
   void make_tables() {
     std::vector<std::string> usable;
     for (const std::string& name : result_.description.coordinates)
@@ -135,7 +135,8 @@ class GeneralizedReader {
     }
   }
 
-  /// Calls read(item, name) for the items of an array; names default to "WHAT k" and must be unique.
+  /// Calls read(item, name) for the items of an array; names default to "WHAT k" and must be
+  /// unique.
   template <class Read>
   void read_items(const char* key, const char* what, const Read& read) {
     const SceneValue list = root_[key];

@@ -16,8 +16,8 @@ struct GeneralizedSceneSystem {
   VectorXd position, velocity;
 };
 
-/// Reads the parameters of `value` (an object of numbers and expressions in the parameters before them)
-/// into `symbols`, as constants.
+/// Reads the parameters of `value` (an object of numbers and expressions in the parameters before
+/// them) into `symbols`, as constants.
 void read_parameters(const SceneValue& value, const std::shared_ptr<ExpressionPool>& pool,
                      SymbolTable& symbols, Diagnostics& diagnostics);
 

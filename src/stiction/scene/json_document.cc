@@ -537,5 +537,4 @@ std::string describe(const JsonNode& node) {
   return fmt::format("an object ({})", counted(node.members.size(), "key"));
 }
 
-
 }  // namespace stiction

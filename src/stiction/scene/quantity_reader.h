@@ -1,6 +1,7 @@
-// Numbers of a scene, which may be strings holding expressions. Faults in an expression point at the
-// column of the file. The readers of this room are tolerant: a value of the wrong kind was already
-// reported by the schema, so they pass over it and go on, in order to find every other fault too.
+// Numbers of a scene, which may be strings holding expressions. Faults in an expression point at
+// the column of the file. The readers of this room are tolerant: a value of the wrong kind was
+// already reported by the schema, so they pass over it and go on, in order to find every other
+// fault too.
 #pragma once
 
 #include <memory>
@@ -29,8 +30,8 @@ struct SceneValue {
   bool is_quantity() const { return node && (node->is_number() || node->is_string()); }
 };
 
-/// Limits of a number; those that are set are checked for values of expressions (plain numbers are the
-/// schema's business).
+/// Limits of a number; those that are set are checked for values of expressions (plain numbers are
+/// the schema's business).
 struct Limits {
   std::optional<double> above{};  // >
   std::optional<double> at_least{};

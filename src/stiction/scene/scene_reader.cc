@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
@@ -102,7 +101,8 @@ std::optional<Scene> read_scene(const std::string& text, const KnownNames& known
                                  known, diagnostics);
   const SceneValue generalized = root["generalized"];
   if (!generalized.is_object()) return std::nullopt;
-  const GeneralizedSceneSystem system = read_generalized(generalized, pool, parameters, diagnostics);
+  const GeneralizedSceneSystem system =
+      read_generalized(generalized, pool, parameters, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
 
   std::optional<Model> model = build_model(system, generalized, diagnostics);
@@ -122,13 +122,15 @@ std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& 
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (file) content << file.rdbuf();
-  if (!file || file.bad()) {
+  std::string text;
+  char chunk[4096];
+  while (file.read(chunk, sizeof chunk) || file.gcount() > 0)
+    text.append(chunk, static_cast<std::size_t>(file.gcount()));
+  if (!file.eof() || file.bad()) {
     diagnostics.error({}, "", fmt::format("cannot be read: {}", std::strerror(errno)));
     return std::nullopt;
   }
-  std::optional<Scene> scene = read_scene(content.str(), known, diagnostics);
+  std::optional<Scene> scene = read_scene(text, known, diagnostics);
   if (scene && scene->name.empty()) scene->name = std::filesystem::path(path).stem().string();
   return scene;
 }

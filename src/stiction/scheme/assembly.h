@@ -23,7 +23,8 @@ class StepAssembly {
   /// Mass blocks M(point) and p = M v + h k(point, v).                                        (T12)
   void add_mass_and_momentum(const Model& model, const EvaluationPoint& point, const VectorXd& v,
                              double h);
-  /// G w = −∂Θ/∂t − stabilization·Θ(q, t)/h, with G at `point` and Θ at `start` (no Θ term if h = 0).
+  /// G w = −∂Θ/∂t − stabilization·Θ(q, t)/h, with G at `point` and Θ at `start` (no Θ term if h =
+  /// 0).
   void add_constraint_rows(const Model& model, const EvaluationPoint& point, const State& start,
                            double h, double stabilization);
   /// Implicit springs and dampers as compliant rows (T14); nothing for h = 0.
@@ -40,8 +41,8 @@ class StepAssembly {
   /// For every bilateral row: its joint row in the model, its drift, and the damper's h·δ.
   struct JointRow {
     int joint_row = 0;
-    double drift = 0;       // ∂Θ/∂t or ∂φ/∂t
-    double damping = 0;     // h δ [N s per m/s]
+    double drift = 0;    // ∂Θ/∂t or ∂φ/∂t
+    double damping = 0;  // h δ [N s per m/s]
     bool is_spring = false;
   };
   const std::vector<JointRow>& joint_rows() const { return joint_rows_; }

@@ -5,9 +5,10 @@
 //   ξ_N = γ_N⁺ + e_N γ_N⁻,  ξ_T = γ_T⁺ + e_T γ_T⁻,   0 ≤ ξ_N ⊥ ν ≥ 0,  −β ∈ μν Sgn(ξ_T)       (T13)
 //   q⁺ = q^M + h/2 v⁺
 //
-// First order, no event location. Springs of the layout are implicit rows (T14), constraints hold on
-// velocity level and are pulled back by the critically damped rate of (T15). h = 0 is the impact alone.
-// It refuses nothing, but a step larger than a contact's free flight simply misses that contact.
+// First order, no event location. Springs of the layout are implicit rows (T14), constraints hold
+// on velocity level and are pulled back by the critically damped rate of (T15). h = 0 is the impact
+// alone. It refuses nothing, but a step larger than a contact's free flight simply misses that
+// contact.
 #pragma once
 
 #include "stiction/scheme/assembly.h"

@@ -1,6 +1,6 @@
 #include "stiction/scheme/outcome.h"
 
-#include <cmath>
+#include "stiction/problem/cone_projection.h"
 
 namespace stiction {
 namespace {
@@ -18,14 +18,19 @@ double row_times(const StepProblem& problem, const BlockRows& rows, int row_bloc
   return sum;
 }
 
-/// Sticking and slipping differ by the slip velocity ξ_T of the law (T4), which is zero only up to the
-/// rounding of the velocities it is made of.
-constexpr double kStickTolerance = 1e-9;
+/// A slipping contact dissipates all that its friction section allows, −βᵀu_T = μν σ_B(−u_T) (T4);
+/// where it sticks, u_T is rounding and β is not at its bound. The share between the two is not
+/// critical.
+constexpr double kSlipShare = 1 - 1e-6;
 
-ContactStatus status_of(double normal_impulse, double mu, double slip, double speed) {
-  if (!(normal_impulse > 0)) return ContactStatus::kOpen;
-  if (mu == 0) return ContactStatus::kSlip;  // nothing holds it
-  return slip <= kStickTolerance * speed ? ContactStatus::kStick : ContactStatus::kSlip;
+ContactStatus status_of(const FrictionCone& cone, const std::array<double, 3>& impulse,
+                        const Eigen::Vector3d& u) {
+  if (!(impulse[0] > 0)) return ContactStatus::kOpen;
+  if (cone.mu == 0) return ContactStatus::kSlip;  // nothing holds it
+  const double dissipation = -(impulse[1] * u[1] + impulse[2] * u[2]);
+  const double largest = cone.mu * impulse[0] * cone.support_against(u);
+  return largest > 0 && dissipation >= kSlipShare * largest ? ContactStatus::kSlip
+                                                            : ContactStatus::kStick;
 }
 
 }  // namespace
@@ -63,11 +68,13 @@ void OutcomeReader::read_joints(const Model& model, const StepAssembly& assembly
     const StepAssembly::JointRow& row = assembly.joint_rows()[i];
     const double impulse = solution.lambda[i];
     result.joint_impulses[row.joint_row] = impulse;
-    // The drive turns the row's velocity by `drift` against the system: it does the rest of the work.
+    // The drive turns the row's velocity by `drift` against the system: it does the rest of the
+    // work.
     result.work.motor -= impulse * row.drift;
     if (row.damping > 0) {
       const double end_rate = row_times(problem, problem.bilateral, i, 0, result.end.v) + row.drift;
-      const double mean_rate = row_times(problem, problem.bilateral, i, 0, mean_velocity_) + row.drift;
+      const double mean_rate =
+          row_times(problem, problem.bilateral, i, 0, mean_velocity_) + row.drift;
       result.work.friction -= row.damping * end_rate * mean_rate;
     }
   }
@@ -82,7 +89,7 @@ void OutcomeReader::read_contacts(const Model& model, const StepAssembly& assemb
     outcome = {};
     outcome.contact = assembly.contact_indices()[j];
     const int start = problem.contacts.row_start(j);
-    double law_slip = 0, speed = 0;
+    Eigen::Vector3d law_velocity = Eigen::Vector3d::Zero();  // u of (T3) and (T4)
     for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
       const double impulse = solution.r[start + i], drift = assembly.contact_drifts()[start + i];
       const double end_rate = row_times(problem, problem.contacts, j, i, result.end.v);
@@ -90,13 +97,12 @@ void OutcomeReader::read_contacts(const Model& model, const StepAssembly& assemb
       outcome.impulse[i] = impulse;
       (i == 0 ? result.work.impact : result.work.friction) += impulse * (mean_rate + drift);
       result.work.motor -= impulse * drift;
-      speed += std::abs(end_rate) + std::abs(mean_rate) + std::abs(drift);
-      if (i == 0) continue;
-      outcome.slip[i - 1] = end_rate + drift;
-      law_slip = std::hypot(law_slip, end_rate + problem.contact_bias[start + i] +
-                                          problem.contact_compliance[start + i] * impulse);
+      if (i > 0) outcome.slip[i - 1] = end_rate + drift;
+      law_velocity[i] = end_rate + problem.contact_bias[start + i] +
+                        problem.contact_compliance[start + i] * impulse;
     }
-    outcome.status = status_of(outcome.impulse[0], problem.mu[j], law_slip, speed);
+    const FrictionCone cone{problem.contacts.num_rows(j) - 1, problem.mu[j], problem.section[j]};
+    outcome.status = status_of(cone, outcome.impulse, law_velocity);
   }
   // Gaps at the end of the step, for the parts that have an active contact.
   std::size_t next = 0;

@@ -1,5 +1,5 @@
-// Reads a solved step back into mechanics: what every contact and joint did, and how much energy each of
-// them gave to the system. Uses the problem and its solution, no solver.
+// Reads a solved step back into mechanics: what every contact and joint did, and how much energy
+// each of them gave to the system. Uses the problem and its solution, no solver.
 #pragma once
 
 #include "stiction/scheme/assembly.h"
@@ -9,14 +9,14 @@ namespace stiction {
 
 class OutcomeReader {
  public:
-  /// Fills contacts, joint impulses and the work of `result`, whose `end` is already set, for a scheme
-  /// whose unknown is v⁺ and whose applied forces were taken at `point`.
+  /// Fills contacts, joint impulses and the work of `result`, whose `end` is already set, for a
+  /// scheme whose unknown is v⁺ and whose applied forces were taken at `point`.
   void read(const Model& model, const State& start, const EvaluationPoint& point,
             const StepAssembly& assembly, const StepSolution& solution, StepResult& result);
 
  private:
-  void read_contacts(const Model& model, const StepAssembly& assembly,
-                     const StepSolution& solution, StepResult& result);
+  void read_contacts(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
+                     StepResult& result);
   void read_joints(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
                    StepResult& result);
   void add_applied_work(const Model& model, const State& start, const EvaluationPoint& point,

@@ -1,5 +1,6 @@
-// A time-stepping scheme turns one step of a model into step problems, has them solved, and advances the
-// state. It sees solvers only through the Solver interface, and every solve is certified on the way.
+// A time-stepping scheme turns one step of a model into step problems, has them solved, and
+// advances the state. It sees solvers only through the Solver interface, and every solve is
+// certified on the way.
 #pragma once
 
 #include <array>
@@ -35,8 +36,8 @@ struct StepWork {
 
 struct StepResult {
   State end;
-  std::vector<ContactOutcome> contacts;    // the active ones
-  std::vector<double> joint_impulses;      // [N s] one per joint row of the model
+  std::vector<ContactOutcome> contacts;  // the active ones
+  std::vector<double> joint_impulses;    // [N s] one per joint row of the model
   StepWork work;
 };
 
@@ -70,8 +71,8 @@ class Scheme {
  public:
   virtual ~Scheme() = default;
   virtual std::string_view name() const = 0;
-  /// Advances from `start` by h ≥ 0; h = 0 is the pure impact equation. `result` is overwritten and its
-  /// storage reused. Whether the step is good enough is for the caller to read from `solve`.
+  /// Advances from `start` by h ≥ 0; h = 0 is the pure impact equation. `result` is overwritten and
+  /// its storage reused. Whether the step is good enough is for the caller to read from `solve`.
   virtual void step(const Model& model, const State& start, double h, SolveStage& solve,
                     StepResult& result) = 0;
   /// The step problem that was solved last, for dumping it to a file.

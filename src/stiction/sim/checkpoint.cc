@@ -1,5 +1,6 @@
-// Simulation::save and restore. The file holds every number that the next step depends on, bit for bit:
-// state, clock, ledger and summary, and the names that tell whether it belongs to a simulation.
+// Simulation::save and restore. The file holds every number that the next step depends on, bit for
+// bit: state, clock, ledger and summary, and the names that tell whether it belongs to a
+// simulation.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -22,8 +23,9 @@ std::span<const double> as_span(const VectorXd& x) {
 void require_same(const Hdf5File& file, const std::string& attribute, std::string_view expected) {
   const std::string found = file.read_text_attribute("/", attribute);
   if (found != expected)
-    throw InputError(fmt::format("{}: checkpoint was made with the {} '{}', this simulation has '{}'",
-                                 file.path(), attribute, found, expected));
+    throw InputError(
+        fmt::format("{}: checkpoint was made with the {} '{}', this simulation has '{}'",
+                    file.path(), attribute, found, expected));
 }
 
 std::vector<double> read_exactly(const Hdf5File& file, const std::string& object,
@@ -69,14 +71,15 @@ void Simulation::restore(const std::string& path) {
   if (!file.has_attribute("/", "format") || file.read_text_attribute("/", "format") != kFormat)
     throw InputError(fmt::format("{}: is not a checkpoint", path));
   if (const int found = file.read_int_attribute("/", "format_version"); found != kFormatVersion)
-    throw InputError(fmt::format("{}: checkpoint has format version {}, this program reads {}", path,
-                                 found, kFormatVersion));
+    throw InputError(fmt::format("{}: checkpoint has format version {}, this program reads {}",
+                                 path, found, kFormatVersion));
   require_same(file, "scheme", options_.scheme);
   require_same(file, "solver", options_.solver);
   require_same(file, "friction", to_text(options_.friction));
   const std::vector<std::string> names = model_.q_names();
   require_same(file, "coordinates", fmt::format("{}", fmt::join(names, ",")));
-  const auto q = read_exactly(file, "q", model_.num_q()), v = read_exactly(file, "v", model_.num_v());
+  const auto q = read_exactly(file, "q", model_.num_q()),
+             v = read_exactly(file, "v", model_.num_v());
   const auto clock = read_exactly(file, "clock", 3), ledger = read_exactly(file, "ledger", 5),
              worst = read_exactly(file, "worst", 3);
   const auto counts = file.read<std::int64_t>("counts");
@@ -92,9 +95,9 @@ void Simulation::restore(const std::string& path) {
   clock_ = {.start = clock[1], .h = clock[2], .index = counts[0]};
   ledger_.begin(evaluator_.compute_energy(model_, state_));
   ledger_.start = ledger[0];
-  ledger_.add_step({.applied = ledger[1], .motor = ledger[2], .friction = ledger[3],
-                    .impact = ledger[4]},
-                   ledger_.now);
+  ledger_.add_step(
+      {.applied = ledger[1], .motor = ledger[2], .friction = ledger[3], .impact = ledger[4]},
+      ledger_.now);
   summary_ = {.steps = counts[1],
               .contacts_max = static_cast<int>(counts[2]),
               .residual_max = worst[0],

@@ -1,5 +1,6 @@
-// The energy account of a run (T30): what the system holds now, and what has come in or gone out since
-// the start, by cause. What no cause explains is the scheme's own numerical gain or loss, so that
+// The energy account of a run (T30): what the system holds now, and what has come in or gone out
+// since the start, by cause. What no cause explains is the scheme's own numerical gain or loss, so
+// that
 //
 //   kinetic + potential + spring = start + applied + motor + friction + impact + numerical
 //
@@ -12,11 +13,11 @@
 namespace stiction {
 
 struct EnergyLedger {
-  Energy now;            // [J]
-  double start = 0;      // [J] total at the start
-  double applied = 0;    // [J] since the start, positive into the system
+  Energy now;          // [J]
+  double start = 0;    // [J] total at the start
+  double applied = 0;  // [J] since the start, positive into the system
   double motor = 0;
-  double friction = 0;   // dampers included
+  double friction = 0;  // dampers included
   double impact = 0;
   double numerical = 0;
 

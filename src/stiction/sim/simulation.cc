@@ -57,8 +57,8 @@ void Simulation::validate() const {
   if (!(options_.tolerance > 0))
     throw InputError(fmt::format("tolerance is {}, must be > 0", options_.tolerance));
   if (!(options_.penetration_tolerance >= 0))
-    throw InputError(fmt::format("penetration_tolerance is {}, must be >= 0",
-                                 options_.penetration_tolerance));
+    throw InputError(
+        fmt::format("penetration_tolerance is {}, must be >= 0", options_.penetration_tolerance));
   if (model_.parts().empty()) throw InputError("model is empty");
   const auto faults = find_start_faults(model_, state_, options_.penetration_tolerance);
   if (faults.empty()) return;
@@ -72,16 +72,14 @@ double Simulation::step(double h) {
     throw InputError(fmt::format("h is {}, must be finite and >= 0", h));
   const int max_halvings = options_.on_failure == OnFailure::kRetry ? kMaxHalvings : 0;
   for (int halvings = 0; !try_step(h); ++halvings) {
-    // A state that is not finite cannot be continued from, whatever the policy.
-    const bool is_finite = result_.end.q.allFinite() && result_.end.v.allFinite();
-    if (options_.on_failure == OnFailure::kAccept && is_finite) {
+    if (options_.on_failure == OnFailure::kAccept && has_answer()) {
       ++summary_.steps_above_tolerance;
       break;
     }
     if (halvings == max_halvings || h == 0)
-      throw StepRejected(rejection_text(state_.t, h, options_.tolerance, stage_.certificate(),
-                                        stage_.report()),
-                         state_.t, stage_.certificate(), stage_.report());
+      throw StepRejected(
+          rejection_text(state_.t, h, options_.tolerance, stage_.certificate(), stage_.report()),
+          state_.t, stage_.certificate(), stage_.report());
     h /= 2;
     ++summary_.retries;
   }
@@ -94,6 +92,14 @@ bool Simulation::try_step(double h) {
   scheme_->step(model_, state_, h, stage_, result_);
   return stage_.report().status == SolverStatus::kConverged &&
          stage_.certificate().meets(options_.tolerance) && result_.end.q.allFinite() &&
+         result_.end.v.allFinite();
+}
+
+/// Whether there is anything to accept: an answer, if not a good one, and a state to go on from.
+bool Simulation::has_answer() const {
+  const SolverStatus status = stage_.report().status;
+  return status != SolverStatus::kUnsupported && status != SolverStatus::kNonFinite &&
+         std::isfinite(stage_.certificate().residual()) && result_.end.q.allFinite() &&
          result_.end.v.allFinite();
 }
 

@@ -1,5 +1,5 @@
-// A model, a scheme and a solver married: owns the state and the clock, certifies every step, keeps the
-// energy ledger, and tells observers. Steps that miss the tolerance are not taken silently.
+// A model, a scheme and a solver married: owns the state and the clock, certifies every step, keeps
+// the energy ledger, and tells observers. Steps that miss the tolerance are not taken silently.
 //
 //   Simulation simulation(model, {.h = 1e-4});
 //   simulation.run(2.0);
@@ -86,8 +86,8 @@ class Simulation {
   /// shorter after a retry. Throws StepRejected.
   double step(double h);
   double step() { return step(options_.h); }
-  /// Steps of options().h, the last one shorter where `duration` is no multiple. `should_stop` is asked
-  /// before every step. Returns whether the end was reached.
+  /// Steps of options().h, the last one shorter where `duration` is no multiple. `should_stop` is
+  /// asked before every step. Returns whether the end was reached.
   bool run(double duration, const std::function<bool()>& should_stop = {});
 
   const Model& model() const { return model_; }
@@ -102,15 +102,15 @@ class Simulation {
   /// The step problem solved last, also after StepRejected.
   const StepProblem& last_problem() const { return scheme_->last_problem(); }
 
-  /// The observer is told of every step taken from now on, and at once of the present state. It must
-  /// outlive the simulation's steps.
+  /// The observer is told of every step taken from now on, and at once of the present state. It
+  /// must outlive the simulation's steps.
   void add_observer(StepObserver& observer);
   /// Tells the observer of the present state once more.
   void notify(StepObserver& observer) const;
 
   /// Everything that the next steps depend on, to a file and back: a run that continues from a
-  /// checkpoint gives the same bits as one that was never interrupted. Throws IoError; `restore` throws
-  /// InputError if the checkpoint belongs to another model, scheme or solver.
+  /// checkpoint gives the same bits as one that was never interrupted. Throws IoError; `restore`
+  /// throws InputError if the checkpoint belongs to another model, scheme or solver.
   void save(const std::string& path) const;
   void restore(const std::string& path);
 
@@ -127,6 +127,7 @@ class Simulation {
 
   void validate() const;
   bool try_step(double h);
+  bool has_answer() const;
   void accept_step(double h);
 
   Model model_;

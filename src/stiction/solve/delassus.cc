@@ -23,14 +23,8 @@ bool Delassus<Real>::factor_mass(const StepProblem& problem) {
     if (!factor_lu(mass_lu_.data() + problem.mass_start[b], problem.block_size(b),
                    mass_swap_.data() + problem.dof_start[b]))
       return false;
-  inverse_root_mass_.resize(problem.num_dofs());
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const int size = problem.block_size(b);
-    const double* mass = problem.mass_values.data() + problem.mass_start[b];
-    for (int i = 0; i < size; ++i)
-      inverse_root_mass_[problem.dof_start[b] + i] = 1 / std::sqrt(Real(mass[i * size + i]));
-  }
   collect_pieces(problem);
+  if (!pieces_.empty()) prepare_weights(problem);
   return true;
 }
 
@@ -75,6 +69,19 @@ void Delassus<Real>::compute_defect(const StepProblem& problem, const std::vecto
 }
 
 template <class Real>
+void Delassus<Real>::solve_mass(const StepProblem& problem, Real* x) const {
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    solve_lu(mass_lu_.data() + problem.mass_start[b], problem.block_size(b),
+             mass_swap_.data() + problem.dof_start[b], x + problem.dof_start[b]);
+}
+
+template <class Real>
+void Delassus<Real>::compute_free_velocity(const StepProblem& problem, std::vector<Real>& w) const {
+  w.assign(problem.p.begin(), problem.p.end());
+  solve_mass(problem, w.data());
+}
+
+template <class Real>
 void Delassus<Real>::compute_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
                                       std::vector<Real>& w) {
   w.assign(problem.num_dofs(), Real(0));
@@ -82,11 +89,10 @@ void Delassus<Real>::compute_velocity(const StepProblem& problem, const std::vec
   for (int refinement = 0; refinement < 2; ++refinement) {
     compute_defect(problem, impulse, w);
     for (std::size_t i = 0; i < w.size(); ++i) scratch_[i] = static_cast<Real>(defect_[i]);
-    for (int b = 0; b < problem.num_blocks(); ++b)
-      solve_lu(mass_lu_.data() + problem.mass_start[b], problem.block_size(b),
-               mass_swap_.data() + problem.dof_start[b], scratch_.data() + problem.dof_start[b]);
+    solve_mass(problem, scratch_.data());
     for (std::size_t i = 0; i < w.size(); ++i) w[i] += scratch_[i];
   }
+  if (pieces_.empty()) return;
   compute_involved(problem, impulse);
   for (int b = 0; b < problem.num_blocks(); ++b)
     for (int i = problem.dof_start[b]; i < problem.dof_start[b + 1]; ++i)
@@ -96,12 +102,14 @@ void Delassus<Real>::compute_velocity(const StepProblem& problem, const std::vec
 template <class Real>
 void Delassus<Real>::clear_rounding(const StepProblem& problem, std::vector<Real>& impulse) {
   compute_involved(problem, impulse);
-  scratch_.assign(num_rows_, Real(0));  // the largest impulse involved in a block that a row touches
+  scratch_.assign(num_rows_,
+                  Real(0));  // the largest impulse involved in a block that a row touches
   for (const Piece& piece : pieces_)
     for (int i = 0; i < piece.num_rows; ++i)
       scratch_[piece.row + i] = std::max(scratch_[piece.row + i], involved_[piece.block]);
   for (int i = 0; i < num_rows_; ++i)
-    if (std::abs(impulse[i]) * std::sqrt(row(i)[i]) <= kRounding<Real> * scratch_[i]) impulse[i] = 0;
+    if (std::abs(impulse[i]) * std::sqrt(row(i)[i]) <= kRounding<Real> * scratch_[i])
+      impulse[i] = 0;
 }
 
 /// The sum of the sizes of the impulses on each block, in the norm of diag(M̂)⁻¹.
@@ -166,6 +174,17 @@ void Delassus<Real>::assemble(const StepProblem& problem) {
         i < num_bilateral ? problem.compliance[i] : problem.contact_compliance[i - num_bilateral];
 }
 
+template <class Real>
+void Delassus<Real>::prepare_weights(const StepProblem& problem) {
+  inverse_root_mass_.resize(problem.num_dofs());
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int size = problem.block_size(b);
+    const double* mass = problem.mass_values.data() + problem.mass_start[b];
+    for (int i = 0; i < size; ++i)
+      inverse_root_mass_[problem.dof_start[b] + i] = 1 / std::sqrt(Real(mass[i * size + i]));
+  }
+}
+
 /// M̂⁻¹Jᵀ of every piece, and the pieces sorted by mass block.
 template <class Real>
 void Delassus<Real>::move_pieces(const StepProblem& problem) {
@@ -183,7 +202,8 @@ void Delassus<Real>::move_pieces(const StepProblem& problem) {
   }
   for (int b = 0; b < problem.num_blocks(); ++b) block_start_[b + 1] += block_start_[b];
   block_pieces_.resize(pieces_.size());
-  // Filling from the back moves each start to its place: block_start_[b + 1] ends as the start of b.
+  // Filling from the back moves each start to its place: block_start_[b + 1] ends as the start of
+  // b.
   for (int i = static_cast<int>(pieces_.size()) - 1; i >= 0; --i)
     block_pieces_[--block_start_[pieces_[i].block + 1]] = i;
   std::rotate(block_start_.begin(), block_start_.begin() + 1, block_start_.end());
@@ -199,7 +219,8 @@ void Delassus<Real>::add_products(const StepProblem& problem, int block) {
       const Piece& right = pieces_[block_pieces_[b]];
       const Real* moved = moved_.data() + right.moved_start;
       for (int i = 0; i < left.num_rows; ++i) {
-        Real* target = matrix_.data() + static_cast<std::size_t>(left.row + i) * num_rows_ + right.row;
+        Real* target =
+            matrix_.data() + static_cast<std::size_t>(left.row + i) * num_rows_ + right.row;
         for (int j = 0; j < right.num_rows; ++j) {
           Real sum = 0;
           for (int k = 0; k < size; ++k) sum += left.values[i * size + k] * moved[j * size + k];

@@ -15,13 +15,16 @@ class Delassus {
   /// Factorises the mass blocks; false if one is singular.
   bool factor_mass(const StepProblem& problem);
 
+  /// w = M̂⁻¹p.
+  void compute_free_velocity(const StepProblem& problem, std::vector<Real>& w) const;
   /// w = M̂⁻¹(p + Gᵀλ + Jᵀr) for the impulses of all rows, with one step of refinement. Components
   /// that are mere rounding of the impulses become zero: a body that is held still would creep
   /// otherwise, and nothing could tell later that its velocity is meant to be zero.
   void compute_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
                         std::vector<Real>& w);
-  /// u = (G w + Cλ − b, J w + c r + b_c) for given impulses and velocities, and the sum of the sizes
-  /// of its terms. What is mere rounding of that sum becomes zero, so that a contact at rest is one.
+  /// u = (G w + Cλ − b, J w + c r + b_c) for given impulses and velocities, and the sum of the
+  /// sizes of its terms. What is mere rounding of that sum becomes zero, so that a contact at rest
+  /// is one.
   void compute_row_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
                             const std::vector<Real>& w, std::vector<Real>& u,
                             std::vector<Real>& magnitude) const;
@@ -36,7 +39,7 @@ class Delassus {
  private:
   /// One dense piece of one row block.
   struct Piece {
-    int row;         // first row, counted over bilateral and contact rows
+    int row;  // first row, counted over bilateral and contact rows
     int num_rows;
     int block;
     const double* values;  // of the problem, row-major
@@ -46,17 +49,19 @@ class Delassus {
   void append_pieces(const BlockRows& rows, int first_row);
   void move_pieces(const StepProblem& problem);
   void add_products(const StepProblem& problem, int block);
+  void solve_mass(const StepProblem& problem, Real* x) const;
+  void prepare_weights(const StepProblem& problem);
   void compute_involved(const StepProblem& problem, const std::vector<Real>& impulse);
   void compute_defect(const StepProblem& problem, const std::vector<Real>& impulse,
                       const std::vector<Real>& w);
 
   int num_rows_ = 0;
-  std::vector<Real> mass_lu_;  // as mass_values of the problem
-  std::vector<int> mass_swap_;  // num_dofs
+  std::vector<Real> mass_lu_;            // as mass_values of the problem
+  std::vector<int> mass_swap_;           // num_dofs
   std::vector<Real> inverse_root_mass_;  // 1/√diag(M̂), num_dofs
   std::vector<Real> involved_;           // impulses on each block
   std::vector<Piece> pieces_;
-  std::vector<int> block_start_;   // pieces of block k: block_pieces_[block_start_[k] …]
+  std::vector<int> block_start_;  // pieces of block k: block_pieces_[block_start_[k] …]
   std::vector<int> block_pieces_;
   std::vector<Real> moved_;
   std::vector<Real> matrix_;

@@ -11,6 +11,9 @@ namespace {
 /// Share of the motion that counts as an impulse where there are none, as in the certificate.
 constexpr double kMotionShare = 1e-4;
 
+/// Scaled impulses below this share of the largest impulse or velocity are rounding of zero.
+constexpr double kNothing = 1e-16;
+
 bool is_free(const StepProblem& problem, int row) {
   return problem.lower[row] == -StepProblem::kUnbounded &&
          problem.upper[row] == StepProblem::kUnbounded;
@@ -49,7 +52,10 @@ template <class Real>
 typename FrictionLcp<Real>::Outcome FrictionLcp<Real>::assemble(const StepProblem& problem) {
   if (!delassus_.factor_mass(problem)) return Outcome::kSingularMass;
   shift_bounded(problem);
-  delassus_.compute_velocity(problem, shift_, w_);
+  if (problem.num_bilateral() == 0)
+    delassus_.compute_free_velocity(problem, w_);
+  else
+    delassus_.compute_velocity(problem, shift_, w_);
   delassus_.compute_row_velocity(problem, shift_, w_, u_, magnitude_);
   if (!all_finite(w_) || !all_finite(u_)) return Outcome::kNonFinite;
   impulse_ = shift_;
@@ -135,10 +141,8 @@ void FrictionLcp<Real>::add_part(int row, Real sign, double room) {
 template <class Real>
 void FrictionLcp<Real>::add_contact(const StepProblem& problem, int contact) {
   const int row = problem.num_bilateral() + problem.contacts.row_start(contact);
-  const int normal = add_variable({.row = {row, row},
-                                   .weight = {scale_[row], 0},
-                                   .unit = scale_[row],
-                                   .is_contact = true});
+  const int normal = add_variable(
+      {.row = {row, row}, .weight = {scale_[row], 0}, .unit = scale_[row], .is_contact = true});
   if (problem.mu[contact] > 0 && problem.contacts.num_rows(contact) > 1)
     add_friction(problem, contact, normal, scale_[row + 1]);
 }
@@ -192,7 +196,43 @@ void FrictionLcp<Real>::fill() {
 }
 
 template <class Real>
-Real FrictionLcp<Real>::violation(const std::vector<Real>& z, const std::vector<Real>& y) const {
+Real FrictionLcp<Real>::evaluate(const StepProblem& problem, const std::vector<Real>& z) {
+  recover(problem, z);
+  delassus_.compute_velocity(problem, impulse_, w_);
+  delassus_.compute_row_velocity(problem, impulse_, w_, u_, magnitude_);
+  compute_y(z);
+  return violation(z);
+}
+
+template <class Real>
+void FrictionLcp<Real>::recover(const StepProblem& problem, const std::vector<Real>& z) {
+  impulse_ = shift_;
+  Real largest = 0;
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    if (variables_[i].row[0] >= 0)
+      largest = std::max({largest, std::abs(z[i]), std::abs(lcp_.vector[i])});
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const Variable& v = variables_[i];
+    if (v.row[0] < 0 || std::abs(z[i]) <= Real(kNothing) * largest) continue;
+    const Real x = static_cast<int>(i) < num_free_ ? z[i] : std::max(z[i], Real(0));
+    impulse_[v.row[0]] += v.weight[0] * x;
+    impulse_[v.row[1]] += v.weight[1] * x;
+  }
+  delassus_.clear_rounding(problem, impulse_);
+}
+
+template <class Real>
+void FrictionLcp<Real>::compute_y(const std::vector<Real>& z) {
+  y_.assign(variables_.size(), Real(0));
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    const Variable& v = variables_[i];
+    if (v.row[0] >= 0) y_[i] = v.weight[0] * u_[v.row[0]] + v.weight[1] * u_[v.row[1]];
+  }
+  for (const Coupling& c : couplings_) y_[c.row] += c.column < 0 ? c.value : c.value * z[c.column];
+}
+
+template <class Real>
+Real FrictionLcp<Real>::violation(const std::vector<Real>& z) const {
   // [0]: bilateral rows in the unit √J of the scaled impulses, [1]: contacts in N s.
   Real worst[2] = {0, 0}, total[2] = {0, 0}, unit_max[2] = {0, 0};
   Real background = 0;  // of impulses and motion, in √J
@@ -200,7 +240,7 @@ Real FrictionLcp<Real>::violation(const std::vector<Real>& z, const std::vector<
     const Variable& v = variables_[i];
     const Real unit = v.is_contact ? v.unit : Real(1);
     const bool is_free_variable = static_cast<int>(i) < num_free_;
-    const Real error = std::abs(is_free_variable ? y[i] : std::min(z[i], y[i])) * unit;
+    const Real error = std::abs(is_free_variable ? y_[i] : std::min(z[i], y_[i])) * unit;
     if (!std::isfinite(error)) return std::numeric_limits<Real>::infinity();
     worst[v.is_contact] = std::max(worst[v.is_contact], error);
     if (v.row[0] < 0) continue;
@@ -212,30 +252,17 @@ Real FrictionLcp<Real>::violation(const std::vector<Real>& z, const std::vector<
   Real result = 0;
   for (int k = 0; k < 2; ++k)
     if (worst[k] > 0)
-      result = std::max(result, worst[k] / (total[k] + Real(kMotionShare) * background * unit_max[k]));
+      result =
+          std::max(result, worst[k] / (total[k] + Real(kMotionShare) * background * unit_max[k]));
   return result;
 }
 
 template <class Real>
-void FrictionLcp<Real>::recover(const StepProblem& problem, const std::vector<Real>& z) {
-  impulse_ = shift_;
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    const Variable& v = variables_[i];
-    if (v.row[0] < 0) continue;
-    const Real x = static_cast<int>(i) < num_free_ ? z[i] : std::max(z[i], Real(0));
-    impulse_[v.row[0]] += v.weight[0] * x;
-    impulse_[v.row[1]] += v.weight[1] * x;
-  }
-  delassus_.clear_rounding(problem, impulse_);
-}
-
-template <class Real>
-void FrictionLcp<Real>::write(const StepProblem& problem, StepSolution& solution) {
+void FrictionLcp<Real>::write(const StepProblem& problem, StepSolution& solution) const {
   const int num_bilateral = problem.num_bilateral();
   for (int i = 0; i < num_bilateral; ++i) solution.lambda[i] = static_cast<double>(impulse_[i]);
   for (int i = 0; i < problem.num_contact_rows(); ++i)
     solution.r[i] = static_cast<double>(impulse_[num_bilateral + i]);
-  delassus_.compute_velocity(problem, impulse_, w_);
   for (std::size_t i = 0; i < w_.size(); ++i) solution.w[i] = static_cast<double>(w_[i]);
 }
 

@@ -22,30 +22,30 @@ template <class Real>
 class FrictionLcp {
  public:
   enum class Outcome {
-    kAssembled,     // lcp() is to be solved
-    kTrivial,       // no impulse is needed but for constant ones: impulse() is the answer
+    kAssembled,  // lcp() is to be solved
+    kTrivial,    // no impulse is needed but for constant ones: the answer can be written
     kSingularMass,
     kNonFinite,
   };
   Outcome assemble(const StepProblem& problem);
   const MixedLcp<Real>& lcp() const { return lcp_; }
 
-  /// The largest violation of z, y = A z + q, relative to the impulses: contacts and bilateral rows
-  /// each in their own measure, as a certificate sees them.
-  Real violation(const std::vector<Real>& z, const std::vector<Real>& y) const;
-  /// Sets impulse() from z, negative parts of complementary variables clipped.
-  void recover(const StepProblem& problem, const std::vector<Real>& z);
-  /// Impulses of all bilateral rows, then of all contact rows.
-  const std::vector<Real>& impulse() const { return impulse_; }
-  /// Writes the impulses and the velocity that they give.
-  void write(const StepProblem& problem, StepSolution& solution);
+  /// The impulses of z (negative parts of complementary variables clipped), the velocities that
+  /// they give by the data of the problem, and y from those: the matrix of lcp() takes no part.
+  /// Returns the largest violation relative to the impulses, contacts and bilateral rows each in
+  /// their own measure, as a certificate would see it.
+  Real evaluate(const StepProblem& problem, const std::vector<Real>& z);
+  /// y of the last evaluation.
+  const std::vector<Real>& y() const { return y_; }
+  /// Writes what evaluate, or a trivial assemble, has found.
+  void write(const StepProblem& problem, StepSolution& solution) const;
 
  private:
   /// A scaled impulse acts on up to two rows, a multiplier of a bound on none.
   struct Variable {
     int row[2] = {-1, -1};
     Real weight[2] = {0, 0};
-    Real unit = 1;           // [N s] of impulses, of the bounded impulse for a multiplier
+    Real unit = 1;  // [N s] of impulses, of the bounded impulse for a multiplier
     bool is_contact = false;
   };
   /// Entries of the matrix and the vector that do not come from W.
@@ -53,6 +53,9 @@ class FrictionLcp {
     int row, column;  // column −1: the vector
     Real value;
   };
+  void recover(const StepProblem& problem, const std::vector<Real>& z);
+  void compute_y(const std::vector<Real>& z);
+  Real violation(const std::vector<Real>& z) const;
   void shift_bounded(const StepProblem& problem);
   bool is_trivial(const StepProblem& problem) const;
   void compute_scales(const StepProblem& problem);
@@ -69,11 +72,12 @@ class FrictionLcp {
   int num_free_ = 0;
   std::vector<Variable> variables_;
   std::vector<Coupling> couplings_;
-  std::vector<Real> scale_;     // s of each row
-  std::vector<Real> shift_;     // constant part of the impulses
+  std::vector<Real> scale_;  // s of each row
+  std::vector<Real> shift_;  // constant part of the impulses
   std::vector<Real> impulse_;
-  std::vector<Real> w_, u_;     // velocities for the impulses `shift_`
+  std::vector<Real> w_, u_;      // velocities for impulse_
   std::vector<Real> magnitude_;  // sum of the sizes of the terms of u_
+  std::vector<Real> y_;
   std::vector<Real> combined_;  // one row of CᵀW
 };
 

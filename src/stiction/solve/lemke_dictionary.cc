@@ -61,7 +61,7 @@ void LemkeDictionary<Real>::measure(int column, const PivotTolerances<Real>& tol
   Real largest = 1, scale = q_scale_;
   for (int i = 0; i < size(); ++i) {
     largest = std::max(largest, std::abs(row(i)[column]));
-    if (basic_[i] >= size()) scale = std::max(scale, row(i)[q_column()]);
+    if (basic_[i] >= size()) scale = std::max(scale, value(i));
   }
   smallest_pivot_ = tolerances.pivot * largest;
   slack_ = tolerances.tie * scale;
@@ -109,14 +109,29 @@ template <class Real>
 int LemkeDictionary<Real>::blocking_row(int column, const PivotTolerances<Real>& tolerances) {
   measure(column, tolerances);
   const int z0_row = -1 - place_[z0()];
-  if (std::abs(value(z0_row)) <= slack_ && std::abs(row(z0_row)[column]) > smallest_pivot_)
-    return z0_row;
   collect_ties(column);
   if (ties_.empty()) return -1;
   for (const int i : ties_)
     if (i == z0_row) return i;
   if (ties_.size() == 1) return ties_.front();
   return lexicographic_least(column, tolerances);
+}
+
+template <class Real>
+bool LemkeDictionary<Real>::try_dismiss_z0(int left, Real tolerance) {
+  const int z0_row = -1 - place_[z0()];
+  Real scale = q_scale_;
+  for (int i = 0; i < size(); ++i)
+    if (basic_[i] >= size() && i != z0_row) scale = std::max(scale, value(i));
+  if (!(std::abs(value(z0_row)) <= tolerance * scale)) return false;
+  const int columns[2] = {place_[left], place_[complement(left)]};
+  const Real* coefficients = row(z0_row);
+  const bool first_is_larger =
+      std::abs(coefficients[columns[0]]) > std::abs(coefficients[columns[1]]);
+  const int column = first_is_larger ? columns[0] : columns[1];
+  if (coefficients[column] == Real(0)) return false;
+  exchange(z0_row, column);
+  return true;
 }
 
 template <class Real>

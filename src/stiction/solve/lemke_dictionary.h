@@ -4,8 +4,8 @@
 //   y = A z + d z₀ + q
 //
 // with y basic. The lexicographic rule perturbs q to q + (ε, ε², …, εⁿ); the coefficients of the
-// powers of ε need no storage of their own, since that of εʲ in a row is minus the coefficient of y_j
-// there while y_j is nonbasic, and one or zero while it is basic.
+// powers of ε need no storage of their own, since that of εʲ in a row is minus the coefficient of
+// y_j there while y_j is nonbasic, and one or zero while it is basic.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ namespace stiction {
 /// Where a ratio test sees a tie, a zero, or a pivot; all relative to an equilibrated matrix.
 template <class Real>
 struct PivotTolerances {
-  Real pivot = 0;          // smaller coefficients of a column count as zero, relative to its largest
-  Real tie = 0;            // slack of the ratio test in units of the basic variables, relative
+  Real pivot = 0;  // smaller coefficients of a column count as zero, relative to its largest
+  Real tie = 0;    // slack of the ratio test in units of the basic variables, relative
   Real lexicographic = 0;  // error of the coefficients compared to break ties
 };
 
@@ -42,14 +42,20 @@ class LemkeDictionary {
   }
   bool is_basic(int variable) const { return place_[variable] < 0; }
   int column_of(int variable) const { return place_[variable]; }
-  Real value(int row) const { return numbers_[static_cast<std::size_t>(row) * stride_ + q_column()]; }
+  Real value(int row) const {
+    return numbers_[static_cast<std::size_t>(row) * stride_ + q_column()];
+  }
 
   /// The row that z₀ drives out at the start: the lexicographically least q_i/d_i.
   int first_leaving_row() const;
   /// The row that blocks the variable of `column` as it grows; −1 if none does (a ray). Prefers z₀
-  /// on a tie and as soon as it is zero to rounding, since its leaving ends the method. Needs a basic
-  /// z₀.
+  /// on a tie, since its leaving ends the method. Needs a basic z₀.
   int blocking_row(int column, const PivotTolerances<Real>& tolerances);
+
+  /// Where z₀ is zero within `tolerance`, relative to the other z: exchanges it for one of the pair
+  /// of complementary variables that are both nonbasic, `left` and its complement, whichever gives
+  /// the larger pivot. No value changes by that. False, and nothing done, elsewhere.
+  bool try_dismiss_z0(int left, Real tolerance);
 
   /// Exchanges a basic and a nonbasic variable; returns the one that left the basis.
   int exchange(int row, int column);

@@ -20,14 +20,18 @@ const PivotTolerances<Real> kTolerances = {
     .lexicographic = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.7)),
 };
 
-/// A row of the free variables whose diagonal falls below this share of its start depends on others.
+/// A row of the free variables whose diagonal falls below this share of its start depends on
+/// others.
 template <class Real>
 const Real kRankTolerance = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.7));
 
 /// Pivots worse than this, relative to their column, make the dictionary refresh itself.
 constexpr double kPoorPivot = 1e-6;
 
-constexpr int kRefinements = 2;
+/// A ray that starts where z₀ is this small is one of rounding errors: the basis is tried.
+constexpr double kAlmostZero = 1e-8;
+
+constexpr int kRefinements = 1;
 
 }  // namespace
 
@@ -53,12 +57,11 @@ void LemkeLcp<Real>::prepare(const MixedLcp<Real>& lcp, const LemkeOptions& opti
   data_.cover = cover_.data();
   starts_feasible_ = std::all_of(data_.q, data_.q + n, [](Real q) { return q >= 0; });
   dictionary_.reset(data_);
-  is_fresh_ = true;
 }
 
 /// Gaussian elimination of the free variables with diagonal pivots, largest first. With A = G M⁻¹Gᵀ
-/// and M positive definite, a zero diagonal means that the whole row and column are zero, hence that
-/// the remaining rows depend on the eliminated ones.
+/// and M positive definite, a zero diagonal means that the whole row and column are zero, hence
+/// that the remaining rows depend on the eliminated ones.
 template <class Real>
 void LemkeLcp<Real>::eliminate_free(const MixedLcp<Real>& lcp) {
   const int size = lcp.size();
@@ -66,7 +69,8 @@ void LemkeLcp<Real>::eliminate_free(const MixedLcp<Real>& lcp) {
   reduced_.resize(static_cast<std::size_t>(size) * stride);
   Real largest_q = 0;
   for (int i = 0; i < size; ++i) {
-    std::copy(lcp.row(i), lcp.row(i) + size, reduced_.data() + static_cast<std::size_t>(i) * stride);
+    std::copy(lcp.row(i), lcp.row(i) + size,
+              reduced_.data() + static_cast<std::size_t>(i) * stride);
     reduced_[static_cast<std::size_t>(i) * stride + size] = lcp.vector[i];
     largest_q = std::max(largest_q, std::abs(lcp.vector[i]));
   }
@@ -98,8 +102,9 @@ int LemkeLcp<Real>::largest_diagonal(int stride) const {
   return best;
 }
 
-/// Joints may leave a row no room to move: what remains of it is rounding and is set to zero at once,
-/// or later pivots would take it for data. Errors of entry (i, j) grow like growth_[i] growth_[j].
+/// Joints may leave a row no room to move: what remains of it is rounding and is set to zero at
+/// once, or later pivots would take it for data. Errors of entry (i, j) grow like growth_[i]
+/// growth_[j].
 template <class Real>
 void LemkeLcp<Real>::eliminate(int free, int size) {
   constexpr Real kRounding = 16 * std::numeric_limits<Real>::epsilon();
@@ -124,37 +129,38 @@ void LemkeLcp<Real>::eliminate(int free, int size) {
 template <class Real>
 LcpReport LemkeLcp<Real>::pivot(const LemkeOptions& options) {
   const int limit = options.max_pivots > 0 ? options.max_pivots : 50 + 20 * dictionary_.size();
-  LcpReport report{.status = LcpStatus::kPivotLimit};
+  const Real dismissal = std::max(kTolerances<Real>.tie, Real(options.dismissal));
   int column = dictionary_.column_of(dictionary_.z0());
   int row = dictionary_.first_leaving_row();
-  int since_refresh = 0;
-  while (report.pivots < limit) {
+  since_refresh_ = 0;
+  for (int pivots = 1; pivots <= limit; ++pivots) {
     const int left = dictionary_.exchange(row, column);
-    is_fresh_ = false;
-    ++report.pivots;
-    if (left == dictionary_.z0()) {
-      report.status = LcpStatus::kSolved;
-      break;
-    }
-    if (++since_refresh >= options.refresh_interval ||
-        dictionary_.last_pivot_quality() < Real(kPoorPivot)) {
-      since_refresh = 0;
-      is_fresh_ = true;
-      if (!dictionary_.refresh()) return {LcpStatus::kSingular, report.pivots};
-    }
+    if (left == dictionary_.z0() || dictionary_.try_dismiss_z0(left, dismissal))
+      return {LcpStatus::kSolved, pivots};
+    const bool is_poor = dictionary_.last_pivot_quality() < Real(kPoorPivot);
+    if ((++since_refresh_ >= options.refresh_interval || is_poor) && !refresh())
+      return {LcpStatus::kSingular, pivots};
     const int entering = dictionary_.complement(left);
+    row = blocking_row(entering);
+    if (row < 0 && since_refresh_ > 0 && refresh()) row = blocking_row(entering);
+    if (row < 0)
+      return {dictionary_.try_dismiss_z0(left, Real(kAlmostZero)) ? LcpStatus::kSolved
+                                                                  : LcpStatus::kRay,
+              pivots};
     column = dictionary_.column_of(entering);
-    row = dictionary_.blocking_row(column, kTolerances<Real>);
-    if (row < 0 && !is_fresh_) {  // rounding may have hidden the row
-      since_refresh = 0;
-      is_fresh_ = true;
-      if (!dictionary_.refresh()) return {LcpStatus::kSingular, report.pivots};
-      column = dictionary_.column_of(entering);
-      row = dictionary_.blocking_row(column, kTolerances<Real>);
-    }
-    if (row < 0) return {LcpStatus::kRay, report.pivots};
   }
-  return report;
+  return {LcpStatus::kPivotLimit, limit};
+}
+
+template <class Real>
+int LemkeLcp<Real>::blocking_row(int entering) {
+  return dictionary_.blocking_row(dictionary_.column_of(entering), kTolerances<Real>);
+}
+
+template <class Real>
+bool LemkeLcp<Real>::refresh() {
+  since_refresh_ = 0;
+  return dictionary_.refresh();
 }
 
 template <class Real>
@@ -169,7 +175,6 @@ bool LemkeLcp<Real>::finish(const MixedLcp<Real>& lcp) {
   if (!factor_lu(basis_.data(), size, basis_swap_.data())) return false;
   z_.assign(lcp.size(), Real(0));
   for (int k = 0; k <= kRefinements; ++k) refine(lcp);
-  compute_y(lcp);
   return true;
 }
 
@@ -193,19 +198,21 @@ void LemkeLcp<Real>::refine(const MixedLcp<Real>& lcp) {
     for (const int j : support_) sum += static_cast<long double>(row[j]) * z_[j];
     correction_[i] = static_cast<Real>(-sum);
   }
-  solve_lu(basis_.data(), size, basis_swap_.data(), correction_.data());
-  for (int i = 0; i < size; ++i) z_[support_[i]] += correction_[i];
+  apply_correction();
 }
 
 template <class Real>
-void LemkeLcp<Real>::compute_y(const MixedLcp<Real>& lcp) {
-  y_.resize(lcp.size());
-  for (int i = 0; i < lcp.size(); ++i) {
-    const Real* row = lcp.row(i);
-    long double sum = lcp.vector[i];
-    for (const int j : support_) sum += static_cast<long double>(row[j]) * z_[j];
-    y_[i] = static_cast<Real>(sum);
-  }
+void LemkeLcp<Real>::correct(const std::vector<Real>& y) {
+  correction_.resize(support_.size());
+  for (std::size_t i = 0; i < support_.size(); ++i) correction_[i] = -y[support_[i]];
+  apply_correction();
+}
+
+template <class Real>
+void LemkeLcp<Real>::apply_correction() {
+  const int size = static_cast<int>(support_.size());
+  solve_lu(basis_.data(), size, basis_swap_.data(), correction_.data());
+  for (int i = 0; i < size; ++i) z_[support_[i]] += correction_[i];
 }
 
 template class LemkeLcp<double>;

@@ -17,22 +17,24 @@
 namespace stiction {
 
 struct LemkeOptions {
-  int max_pivots = 0;           // 0: 50 + 20 per complementary variable
-  int refresh_interval = 100;   // pivots between recomputations of the dictionary
+  int max_pivots = 0;            // 0: 50 + 20 per complementary variable
+  int refresh_interval = 100;    // pivots between recomputations of the dictionary
   std::uint64_t cover_seed = 0;  // 0: covering vector of ones; else random in [1/2, 2)
+  double dismissal = 0;          // z₀ below this share of the other z counts as zero; 0: rounding
 };
 
 template <class Real>
 class LemkeLcp {
  public:
-  /// Solves into z and y = A z + q (both size(); read them by the accessors). Storage is reused:
-  /// no allocation once the largest problem has been seen. Free variables whose rows depend on
-  /// others are set to zero; whether their equations hold is to be read from y.
+  /// Solves into z(). Storage is reused: no allocation once the largest problem has been seen. Free
+  /// variables whose rows depend on others are set to zero; whether their equations hold is for the
+  /// caller to check, as is the sign of rounding errors.
   LcpReport solve(const MixedLcp<Real>& lcp, const LemkeOptions& options);
-
-  /// After kSolved. Entries may be negative by rounding.
   const std::vector<Real>& z() const { return z_; }
-  const std::vector<Real>& y() const { return y_; }
+
+  /// One step of refinement, z ← z − A⁻¹y on the variables that are not fixed at zero, with y as
+  /// computed by someone who knows better than A z + q does. After kSolved.
+  void correct(const std::vector<Real>& y);
 
  private:
   void prepare(const MixedLcp<Real>& lcp, const LemkeOptions& options);
@@ -40,26 +42,28 @@ class LemkeLcp {
   void eliminate(int free, int size);
   int largest_diagonal(int stride) const;
   LcpReport pivot(const LemkeOptions& options);
+  int blocking_row(int entering);
+  bool refresh();
   bool finish(const MixedLcp<Real>& lcp);
   void collect_support();
   void refine(const MixedLcp<Real>& lcp);
-  void compute_y(const MixedLcp<Real>& lcp);
+  void apply_correction();
 
   LemkeDictionary<Real> dictionary_;
   typename LemkeDictionary<Real>::Data data_;
   bool starts_feasible_ = false;
-  bool is_fresh_ = false;             // the dictionary has been recomputed since the last pivot
-  std::vector<Real> cover_;           // d
-  std::vector<Real> reduced_;         // A without the free variables, size × (size + 1) with q
-  std::vector<Real> reduced_q_;       // q without the free variables
-  std::vector<int> independent_;      // free variables that the others do not determine
-  std::vector<Real> growth_;          // of rounding errors in the rows and columns of reduced_
-  std::vector<char> is_eliminated_;   // free variables
-  std::vector<int> support_;          // variables that are not fixed at zero
-  std::vector<Real> basis_;           // LU factors of A on the support
+  int since_refresh_ = 0;            // pivots
+  std::vector<Real> cover_;          // d
+  std::vector<Real> reduced_;        // A without the free variables, size × (size + 1) with q
+  std::vector<Real> reduced_q_;      // q without the free variables
+  std::vector<int> independent_;     // free variables that the others do not determine
+  std::vector<Real> growth_;         // of rounding errors in the rows and columns of reduced_
+  std::vector<char> is_eliminated_;  // free variables
+  std::vector<int> support_;         // variables that are not fixed at zero
+  std::vector<Real> basis_;          // LU factors of A on the support
   std::vector<int> basis_swap_;
   std::vector<Real> correction_;
-  std::vector<Real> z_, y_;
+  std::vector<Real> z_;
   int num_free_ = 0;
 };
 

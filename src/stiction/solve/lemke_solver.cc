@@ -11,27 +11,34 @@
 namespace stiction {
 namespace {
 
-/// Violations below the first are rounding; an attempt that misses it is tried again by other means.
-/// If none does better, the best attempt counts as solved below the second.
+/// An answer is corrected until its violation is perfect or stops falling. Violations that are good
+/// are rounding; an attempt that misses it is tried again by other means. If none does better, the
+/// best attempt counts as solved where it is sufficient.
+constexpr double kPerfectViolation = 1e-14;
 constexpr double kGoodViolation = 1e-11;
 constexpr double kSufficientViolation = 1e-10;
+
+constexpr int kCorrections = 3;
 
 struct Attempt {
   int stage;
   LemkeOptions options;
 };
 constexpr int kFewPivots = 4;
+/// Ends the method before it gets lost among nearly singular bases with next to nothing left to
+/// gain.
+constexpr double kEarly = 1e-10;
 constexpr Attempt kDoubleAttempts[] = {
     {0, {}},
     {1, {.cover_seed = 1}},
-    {2, {.refresh_interval = kFewPivots}},
+    {2, {.refresh_interval = kFewPivots, .dismissal = kEarly}},
 };
 constexpr Attempt kLongAttempts[] = {
     {3, {.refresh_interval = kFewPivots}},
     {4, {.cover_seed = 2}},
     {4, {.cover_seed = 3}},
-    {4, {.refresh_interval = kFewPivots, .cover_seed = 4}},
-    {4, {.refresh_interval = kFewPivots, .cover_seed = 5}},
+    {4, {.refresh_interval = kFewPivots, .cover_seed = 4, .dismissal = kEarly}},
+    {4, {.refresh_interval = kFewPivots, .cover_seed = 5, .dismissal = kEarly}},
 };
 
 bool all_finite(std::span<const double> values) {
@@ -52,8 +59,9 @@ bool all_finite(const StepProblem& problem) {
     if (!(problem.lower[i] <= problem.upper[i]) || problem.lower[i] == StepProblem::kUnbounded ||
         problem.upper[i] == -StepProblem::kUnbounded)
       return false;
-  return all_finite(problem.mass_values) && all_finite(problem.p) && all_finite(problem.bilateral) &&
-         all_finite(problem.compliance) && all_finite(problem.bias) && all_finite(problem.contacts) &&
+  return all_finite(problem.mass_values) && all_finite(problem.p) &&
+         all_finite(problem.bilateral) && all_finite(problem.compliance) &&
+         all_finite(problem.bias) && all_finite(problem.contacts) &&
          all_finite(problem.contact_compliance) && all_finite(problem.contact_bias) &&
          all_finite(problem.mu);
 }
@@ -90,14 +98,17 @@ void attempt(const StepProblem& problem, const Attempt& how, Pipeline<Real>& pip
     progress.report.status = lcp.status == LcpStatus::kPivotLimit ? SolverStatus::kMaxIterations
                                                                   : SolverStatus::kNoSolution;
   if (lcp.status != LcpStatus::kSolved) return;
-  const auto violation =
-      static_cast<double>(pipeline.problem.violation(pipeline.lemke.z(), pipeline.lemke.y()));
-  if (progress.has_answer && !(violation < progress.violation)) return;
-  progress.has_answer = true;
-  progress.violation = violation;
-  progress.report.stage = how.stage;
-  pipeline.problem.recover(problem, pipeline.lemke.z());
-  pipeline.problem.write(problem, solution);
+  for (int correction = 0; correction <= kCorrections; ++correction) {
+    if (correction > 0) pipeline.lemke.correct(pipeline.problem.y());
+    const auto violation =
+        static_cast<double>(pipeline.problem.evaluate(problem, pipeline.lemke.z()));
+    if (progress.has_answer && !(violation < progress.violation)) break;
+    progress.has_answer = true;
+    progress.violation = violation;
+    progress.report.stage = how.stage;
+    pipeline.problem.write(problem, solution);
+    if (violation <= kPerfectViolation) break;
+  }
 }
 
 /// Assembles the problem in one arithmetic and tries one attempt after the other.
@@ -147,8 +158,7 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
   run<double>(problem, kDoubleAttempts, workspace_->in_double, solution, progress);
   if (!progress.is_done() && progress.report.status != SolverStatus::kNonFinite)
     run<long double>(problem, kLongAttempts, workspace_->in_long_double, solution, progress);
-  if (progress.violation <= kSufficientViolation)
-    progress.report.status = SolverStatus::kConverged;
+  if (progress.violation <= kSufficientViolation) progress.report.status = SolverStatus::kConverged;
   return progress.report;
 }
 

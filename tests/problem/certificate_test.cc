@@ -1,0 +1,172 @@
+#include "stiction/problem/certificate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace stiction {
+namespace {
+
+/// A body of mass m on a floor with coordinates (x, y), pushed by p; μ = 0.5.
+StepProblem block(double mass, double p_x, double p_y) {
+  StepProblem problem;
+  problem.h = 1e-3;
+  RowMatrixMap m = problem.add_mass_block(2);
+  m << mass, 0, 0, mass;
+  problem.block_p(0) << p_x, p_y;
+  problem.add_contact({.num_tangents = 1, .mu = 0.5, .section = {}, .key = 7});
+  problem.contacts.add_entry(0, 2) << 0, 1, 1, 0;
+  return problem;
+}
+
+StepSolution solution(std::vector<double> w, std::vector<double> r) {
+  StepSolution s;
+  s.w = std::move(w);
+  s.r = std::move(r);
+  return s;
+}
+
+TEST(Certificate, IsZeroForExactAnswers) {
+  // Stick, slip and open, each worked out by hand.
+  EXPECT_EQ(certify(block(2, 0.4, -1), solution({0, 0}, {1, -0.4})).residual(), 0);
+  EXPECT_LT(certify(block(2, 2, -1), solution({0.75, 0}, {1, -0.5})).residual(), 1e-15);
+  EXPECT_EQ(certify(block(2, 2, 1), solution({1, 0.5}, {0, 0})).residual(), 0);
+}
+
+TEST(Certificate, FindsEveryKindOfFault) {
+  const StepProblem slip = block(2, 2, -1);
+  EXPECT_GT(certify(slip, solution({0.75, 0}, {1.001, -0.5})).momentum, 1e-5) << "impulse scaled";
+  // Friction beyond the cone, consistent with the momentum: w_x = (2 − 0.6)/2.
+  EXPECT_GT(certify(slip, solution({0.7, 0}, {1, -0.6})).cone, 1e-2) << "outside the cone";
+  EXPECT_LT(certify(slip, solution({0.7, 0}, {1, -0.6})).momentum, 1e-15);
+  EXPECT_GT(certify(slip, solution({0.8, 0}, {1, -0.4})).cone, 1e-2) << "not maximal dissipation";
+  EXPECT_GT(certify(slip, solution({1.25, 0}, {1, 0.5})).cone, 1e-2) << "friction along the slip";
+  EXPECT_GT(certify(slip, solution({0.8, -0.1}, {0.8, -0.4})).cone, 1e-2) << "penetrating velocity";
+  EXPECT_GT(certify(slip, solution({0.7, 0.1}, {1.2, -0.6})).cone, 1e-2)
+      << "impulse while separating";
+  EXPECT_GT(certify(block(2, 0, 0), solution({0, -0.05}, {-0.1, 0})).cone, 1e-2) << "adhesion";
+}
+
+TEST(Certificate, IsInvalidForAnythingNotFinite) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {nan, infinity, -infinity}) {
+    EXPECT_FALSE(certify(block(2, 2, -1), solution({bad, 0}, {1, -0.5})).meets(1e300));
+    EXPECT_FALSE(certify(block(2, 2, -1), solution({0.75, 0}, {1, bad})).meets(1e300));
+    EXPECT_FALSE(certify(block(2, bad, -1), solution({0.75, 0}, {1, -0.5})).meets(1e300));
+    EXPECT_FALSE(certify(block(bad, 2, -1), solution({0.75, 0}, {1, -0.5})).meets(1e300));
+    StepProblem biased = block(2, 2, -1);
+    biased.contact_bias[0] = bad;
+    EXPECT_FALSE(certify(biased, solution({0.75, 0}, {1, -0.5})).meets(1e300));
+  }
+  EXPECT_FALSE(certify(block(-2, 2, -1), solution({0.75, 0}, {1, -0.5})).meets(1e300))
+      << "mass not positive definite";
+  EXPECT_FALSE(certify(block(2, 2, -1), solution({0.75, 0}, {1})).meets(1e300)) << "wrong size";
+}
+
+TEST(Certificate, KeepsTheWorstWhenIncluded) {
+  Certificate a, b;
+  a.momentum = 1e-3;
+  a.gap = 1;
+  b.cone = std::numeric_limits<double>::quiet_NaN();
+  b.gap = -2;
+  a.include(b);
+  EXPECT_EQ(a.momentum, 1e-3);
+  EXPECT_EQ(a.gap, -2);
+  EXPECT_FALSE(a.meets(1e300));
+}
+
+TEST(Certificate, DoesNotDependOnTheUnits) {
+  // Not an exact answer: the figures themselves must agree. Lengths times L, masses times m.
+  const auto figures = [](double length, double mass) {
+    StepProblem problem = block(2 * mass, 2 * mass * length, -1 * mass * length);
+    return certify(problem, solution({0.8 * length, 1e-3 * length},
+                                     {1.01 * mass * length, -0.45 * mass * length}));
+  };
+  const Certificate reference = figures(1, 1);
+  EXPECT_GT(reference.cone, 1e-4);
+  for (const double length : {1e-12, 1e3}) {
+    for (const double mass : {1e-9, 1e12}) {
+      EXPECT_NEAR(figures(length, mass).cone / reference.cone, 1, 1e-12);
+      EXPECT_NEAR(figures(length, mass).momentum / reference.momentum, 1, 1e-12);
+    }
+  }
+}
+
+TEST(Certificate, DoesNotDependOnTheFrameOfTheCoordinates) {
+  // Rotating the coordinates rotates mass, p, rows and w; r stays.
+  const double c = std::cos(0.7), s = std::sin(0.7);
+  Eigen::Matrix2d rotation, mass;
+  rotation << c, -s, s, c;
+  mass << 2, 0.3, 0.1, 1;  // not symmetric
+  Eigen::Matrix2d rows;
+  rows << 0, 1, 1, 0;
+  const Eigen::Vector2d p(2, -1), w(0.8, 1e-3);
+  const auto figures = [&](const Eigen::Matrix2d& turn) {
+    StepProblem problem;
+    problem.add_mass_block(2) = turn * mass * turn.transpose();
+    problem.block_p(0) = turn * p;
+    problem.add_contact({.num_tangents = 1, .mu = 0.5, .section = {}});
+    problem.contacts.add_entry(0, 2) = rows * turn.transpose();
+    problem.add_bilateral_row({.bias = 0.1});
+    problem.bilateral.add_entry(0, 2) = Eigen::RowVector2d(0.3, 2) * turn.transpose();
+    const Eigen::Vector2d turned = turn * w;
+    StepSolution answer = solution({turned[0], turned[1]}, {1.01, -0.45});
+    answer.lambda = {0.2};
+    return certify(problem, answer);
+  };
+  const Certificate straight = figures(Eigen::Matrix2d::Identity()), turned = figures(rotation);
+  EXPECT_NEAR(straight.momentum, turned.momentum, 1e-14);
+  EXPECT_NEAR(straight.bilateral, turned.bilateral, 1e-14);
+  EXPECT_NEAR(straight.cone, turned.cone, 1e-14);
+}
+
+TEST(Certificate, ChecksBoundsOfBilateralRows) {
+  // One coordinate of mass 2 with p = 2, held by a row with |λ| ≤ 0.5: w = 0.75, λ = −0.5.
+  const auto figure = [](double w, double lambda) {
+    StepProblem problem;
+    problem.add_mass_block(1)(0, 0) = 2;
+    problem.p[0] = 2;
+    problem.add_bilateral_row({.lower = -0.5, .upper = 0.5});
+    problem.bilateral.add_entry(0, 1)(0, 0) = 1;
+    StepSolution answer = solution({w}, {});
+    answer.lambda = {lambda};
+    return certify(problem, answer);
+  };
+  EXPECT_LT(figure(0.75, -0.5).residual(), 1e-15);
+  EXPECT_GT(figure(0.7, -0.6).bilateral, 1e-2) << "beyond the bound";
+  EXPECT_GT(figure(0.8, -0.4).bilateral, 1e-2) << "moves though the bound is not reached";
+  EXPECT_GT(figure(1.25, 0.5).bilateral, 1e-2) << "at the wrong bound";
+}
+
+TEST(Certificate, CompliantRowHoldsExactly) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = 1;
+  problem.p[0] = 0;
+  problem.add_bilateral_row({.compliance = 1e-12, .bias = -3});
+  problem.bilateral.add_entry(0, 1)(0, 0) = 1;
+  // w = λ, w + Cλ = −3.
+  StepSolution answer = solution({-3 / (1 + 1e-12)}, {});
+  answer.lambda = {-3 / (1 + 1e-12)};
+  EXPECT_LT(certify(problem, answer).residual(), 1e-15);
+}
+
+TEST(FindFault, NamesWhatIsWrong) {
+  EXPECT_EQ(find_fault(block(2, 2, -1)), "");
+  EXPECT_EQ(find_fault(block(-2, 2, -1)), "mass block 0 is not positive definite");
+  StepProblem problem = block(2, 2, -1);
+  problem.mu[0] = -1;
+  EXPECT_EQ(find_fault(problem), "contact 0 has the friction coefficient -1");
+  problem = block(2, 2, -1);
+  problem.add_bilateral_row({.lower = 1, .upper = 0});
+  EXPECT_EQ(find_fault(problem), "bilateral row 0 has the bounds 1 and 0");
+  problem = block(2, std::nan(""), -1);
+  EXPECT_EQ(find_fault(problem), "p is not finite");
+  problem = block(2, 2, -1);
+  problem.contacts.add_entry(3, 2);
+  EXPECT_EQ(find_fault(problem), "contact 0 touches mass block 3, but there are 1");
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,236 @@
+#include "stiction/sim/simulation.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "stiction/model/system_builder.h"
+#include "tests/example_scene.h"
+
+namespace stiction {
+namespace {
+
+using testing::example_scene;
+
+Model woodpecker() { return example_scene("woodpecker").model; }
+
+class CountingObserver final : public StepObserver {
+ public:
+  void on_step(const StepRecord& record) override {
+    steps.push_back(record.step);
+    times.push_back(record.state.t);
+  }
+  std::vector<std::int64_t> steps;
+  std::vector<double> times;
+};
+
+TEST(Simulation, TimesAreMultiplesOfTheStepWithoutAccumulatedRounding) {
+  Simulation simulation(woodpecker(), {.h = 1e-4});
+  simulation.run(1);
+  EXPECT_EQ(simulation.state().t, 10000 * 1e-4);
+  EXPECT_EQ(simulation.summary().steps, 10000);
+}
+
+TEST(Simulation, LastStepIsShorterWhereTheDurationIsNoMultiple) {
+  Simulation simulation(woodpecker(), {.h = 1e-3});
+  EXPECT_TRUE(simulation.run(0.0105));
+  EXPECT_EQ(simulation.summary().steps, 11);
+  EXPECT_NEAR(simulation.state().t, 0.0105, 1e-15);
+}
+
+TEST(Simulation, StepsOfAMicrosecondLateInTimeNeedNoExtraSteps) {
+  SystemBuilder system;
+  const Expression x = system.add_coordinate("x", {0, 1});
+  system.set_mass(x, x, 1.0);
+  const BuiltSystem built = system.build();
+  ModelBuilder builder;
+  builder.add_system(built.system, built.q, built.v);
+  Simulation simulation(builder.build(), {.h = 1e-6});
+  simulation.step(1000);
+  simulation.run(1e-3);
+  EXPECT_EQ(simulation.summary().steps, 1001);
+}
+
+TEST(Simulation, ObserversSeeTheStartAndEveryStep) {
+  Simulation simulation(woodpecker(), {.h = 1e-3});
+  CountingObserver observer;
+  simulation.add_observer(observer);
+  simulation.run(3e-3);
+  EXPECT_EQ(observer.steps, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(observer.times.front(), 0);
+}
+
+TEST(Simulation, StopsWhenAsked) {
+  Simulation simulation(woodpecker(), {.h = 1e-3});
+  int asked = 0;
+  EXPECT_FALSE(simulation.run(1, [&] { return ++asked > 5; }));
+  EXPECT_EQ(simulation.summary().steps, 5);
+}
+
+template <class Function>
+std::string input_error(const Function& function) {
+  try {
+    function();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Simulation, RefusesBadOptionsWithNameValueAndRange) {
+  const Model model = woodpecker();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(input_error([&] { Simulation(model, {.h = -1}); }), "h is -1, must be finite and > 0");
+  EXPECT_EQ(input_error([&] { Simulation(model, {.h = nan}); }),
+            "h is nan, must be finite and > 0");
+  EXPECT_EQ(input_error([&] { Simulation(model, {.tolerance = 0}); }),
+            "tolerance is 0, must be > 0");
+  EXPECT_EQ(input_error([&] { Simulation(model, {.scheme = "euler"}); }),
+            "unknown scheme 'euler'; known: moreau");
+  EXPECT_EQ(input_error([&] { Simulation(Model(), {}); }), "model is empty");
+  Simulation simulation(model, {});
+  EXPECT_EQ(input_error([&] { simulation.step(-1); }), "h is -1, must be finite and >= 0");
+  EXPECT_EQ(input_error([&] { simulation.run(nan); }), "duration is nan, must be finite and >= 0");
+}
+
+TEST(Simulation, RefusesToStartInPenetration) {
+  const std::string message =
+      input_error([] { Simulation(woodpecker(), {.penetration_tolerance = 1e-7}); });
+  EXPECT_EQ(
+      message,
+      "contact 'sleeve, lower edge' penetrates by 8.8e-07 m at the start, 1e-07 m is allowed");
+}
+
+TEST(Simulation, RejectsAStepThatMissesTheToleranceAndKeepsTheState) {
+  Simulation simulation(woodpecker(), {.h = 1e-4, .tolerance = 1e-300});
+  const State before = simulation.state();
+  try {
+    simulation.run(1);
+    FAIL() << "no rejection";
+  } catch (const StepRejected& rejected) {
+    EXPECT_GT(rejected.certificate.residual(), 1e-300);
+    EXPECT_NE(std::string(rejected.what()).find("misses the tolerance 1e-300"), std::string::npos)
+        << rejected.what();
+    EXPECT_EQ(rejected.time, simulation.state().t);
+  }
+  EXPECT_EQ(simulation.state().q, before.q);
+  EXPECT_EQ(simulation.summary().steps, 0);
+  EXPECT_GT(simulation.last_problem().num_dofs(), 0);
+}
+
+TEST(Simulation, AcceptsAndCountsStepsAboveToleranceWhenTold) {
+  Simulation simulation(woodpecker(),
+                        {.h = 1e-3, .tolerance = 1e-300, .on_failure = OnFailure::kAccept});
+  simulation.run(0.1);
+  EXPECT_EQ(simulation.summary().steps, 100);
+  EXPECT_GT(simulation.summary().steps_above_tolerance, 0);
+}
+
+/// A force that is not a number beyond x = 1, where the motion leads, however small the steps.
+Model blow_up() {
+  SystemBuilder system;
+  const Expression x = system.add_coordinate("x", {0, 1});
+  system.set_mass(x, x, 1.0);
+  system.add_force(x, 1e-3 * log(1.0 - x));
+  const BuiltSystem built = system.build();
+  ModelBuilder builder;
+  builder.add_system(built.system, built.q, built.v);
+  return builder.build();
+}
+
+TEST(Simulation, NeverContinuesFromAStateThatIsNotFinite) {
+  for (const OnFailure policy : {OnFailure::kStop, OnFailure::kAccept, OnFailure::kRetry}) {
+    Simulation simulation(blow_up(), {.h = 0.4, .on_failure = policy});
+    simulation.step(0.4);
+    EXPECT_THROW(simulation.run(1e3), StepRejected);
+    EXPECT_TRUE(simulation.state().q.allFinite());
+    EXPECT_TRUE(simulation.state().v.allFinite());
+  }
+}
+
+TEST(Simulation, RetriesWithSmallerStepsAndStaysOnTheGrid) {
+  // The midpoint of a full step lies beyond the wall of log, that of a smaller one does not; the
+  // force turns the motion before the wall is reached.
+  SystemBuilder system;
+  const Expression x = system.add_coordinate("x", {0.9, 1});
+  system.set_mass(x, x, 1.0);
+  system.add_force(x, -20.0 + 0.001 * log(1.0 - x));
+  const BuiltSystem built = system.build();
+  ModelBuilder builder;
+  builder.add_system(built.system, built.q, built.v);
+  Simulation simulation(builder.build(), {.h = 0.25, .on_failure = OnFailure::kRetry});
+  simulation.run(0.25);
+  EXPECT_GT(simulation.summary().retries, 0);
+  EXPECT_GT(simulation.summary().steps, 1);
+  EXPECT_NEAR(simulation.state().t, 0.25, 1e-12);
+}
+
+class CheckpointFile : public ::testing::Test {
+ protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string path_ = (std::filesystem::temp_directory_path() /
+                       ("stiction_checkpoint_" + std::to_string(getpid()) + ".h5"))
+                          .string();
+};
+
+TEST_F(CheckpointFile, ContinuesWithTheSameBits) {
+  // The force depends on the time, so that the clock counts too.
+  for (const char* name : {"woodpecker", "cosine-block"}) {
+    SCOPED_TRACE(name);
+    const Model model = example_scene(name).model;
+    Simulation whole(model, {.h = 1.7e-4});
+    whole.run(0.51);
+    whole.run(0.51);
+    Simulation first(model, {.h = 1.7e-4});
+    first.run(0.51);
+    first.save(path_);
+    Simulation second(model, {.h = 1.7e-4});
+    second.restore(path_);
+    EXPECT_EQ(second.state().t, first.state().t);
+    second.run(0.51);
+    EXPECT_EQ(whole.state().t, second.state().t);
+    EXPECT_EQ(whole.state().q, second.state().q);
+    EXPECT_EQ(whole.state().v, second.state().v);
+    EXPECT_EQ(whole.energy().friction, second.energy().friction);
+    EXPECT_EQ(whole.energy().numerical, second.energy().numerical);
+    EXPECT_EQ(whole.summary().steps, second.summary().steps);
+    EXPECT_EQ(whole.summary().residual_max, second.summary().residual_max);
+    EXPECT_EQ(whole.summary().gap_min, second.summary().gap_min);
+  }
+}
+
+TEST_F(CheckpointFile, IsRefusedByAnotherModel) {
+  Simulation woodpecker_run(woodpecker(), {});
+  woodpecker_run.save(path_);
+  Simulation other(example_scene("incline").model, {});
+  EXPECT_EQ(
+      input_error([&] { other.restore(path_); }),
+      path_ +
+          ": checkpoint was made with the coordinates 'y,phi_M,phi_S', this simulation has 's,n'");
+  Simulation other_solver(woodpecker(), {.solver = "lemke"});
+  EXPECT_EQ(input_error([&] { other_solver.restore(path_); }),
+            path_ + ": checkpoint was made with the solver 'auto', this simulation has 'lemke'");
+  EXPECT_THROW(other.restore("/nowhere/state.h5"), IoError);
+}
+
+TEST(Simulation, SameInputGivesTheSameBits) {
+  Simulation a(woodpecker(), {.h = 1e-4}), b(woodpecker(), {.h = 1e-4});
+  a.run(0.5);
+  b.run(0.5);
+  EXPECT_EQ(a.state().q, b.state().q);
+  EXPECT_EQ(a.state().v, b.state().v);
+}
+
+TEST(EnergyLedger, BalancesByConstruction) {
+  Simulation simulation(woodpecker(), {.h = 1e-4});
+  simulation.run(1);
+  const EnergyLedger& e = simulation.energy();
+  EXPECT_NEAR(e.start + e.applied + e.motor + e.friction + e.impact + e.numerical, e.now.total(),
+              1e-15);
+}
+
+}  // namespace
+}  // namespace stiction
