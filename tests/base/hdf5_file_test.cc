@@ -129,6 +129,28 @@ TEST(Hdf5File, GrowingTablesAreReadableWhileTheyGrow) {
   EXPECT_EQ(Hdf5File::open(path).read<double>("x"), expected);
 }
 
+TEST(Hdf5File, NoAppendRewritesMetadataAcrossPages) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("growing.h5");
+  const std::vector<std::string> names(3000, "a name that makes a long attribute");
+  Hdf5File file = make_file(path);
+  std::vector<std::string> objects;
+  for (int i = 0; i < 30; ++i) {
+    objects.push_back("x" + std::to_string(i));
+    file.make_table<double>(objects.back(), 1000);  // few rows per chunk
+    file.write_attribute(objects.back(), "names", std::span(names));
+  }
+  file.start_append_only();
+  std::vector<Hdf5Table> tables;
+  for (const std::string& object : objects) tables.emplace_back(file, object);
+  const std::vector<double> rows(1000, 1.0);
+  for (int i = 0; i < 1000; ++i) {
+    for (Hdf5Table& table : tables) table.append(std::span<const double>(rows), 1);
+    file.flush();
+  }
+  EXPECT_EQ(file.num_divided_writes(), 0);
+}
+
 TEST(Hdf5File, OpenFailuresNameFileAndReason) {
   const TemporaryFolder folder;
   const auto open_message = [](const std::string& path) {

@@ -14,13 +14,6 @@ namespace {
 
 constexpr double kGravity = 9.81;
 
-Model to_model(const SystemBuilder& builder) {
-  const BuiltSystem built = builder.build();
-  ModelBuilder model;
-  model.add_system(built.system, built.q, built.v);
-  return model.build();
-}
-
 // --- Bouncing ball
 // ---------------------------------------------------------------------------------
 
@@ -30,7 +23,7 @@ Model ball(double height, double restitution) {
   system.set_mass(y, y, 1.0);
   system.set_potential(kGravity * y);
   system.add_contact({.name = "floor", .gap = y, .restitution = restitution});
-  return to_model(system);
+  return system.build_model();
 }
 
 /// Height of a ball dropped from `height`: parabolas whose duration shrinks by e, then rest.
@@ -105,7 +98,7 @@ Model incline(double alpha, double mu, double velocity) {
   system.set_mass(n, n, 2.0);
   system.set_potential(2.0 * kGravity * (s * std::sin(alpha) + n * std::cos(alpha)));
   system.add_contact({.name = "plane", .gap = n, .tangents = {{1.0, 0.0}}, .mu = mu});
-  return to_model(system);
+  return system.build_model();
 }
 
 TEST(Incline, SticksExactlyWhereTheTangentIsBelowFriction) {
@@ -158,7 +151,7 @@ TEST(Collision, OfTwoFreeBodiesKeepsMomentumAndWithFullRestitutionEnergy) {
       system.set_mass(a, a, 1.0);
       system.set_mass(b, b, ratio);
       system.add_contact({.name = "hit", .gap = b - a, .restitution = e});
-      Simulation simulation(to_model(system), {.h = 1e-2});
+      Simulation simulation(system.build_model(), {.h = 1e-2});
       simulation.run(1);
       const VectorXd& v = simulation.state().v;
       const double momentum = 2 - ratio;
@@ -183,7 +176,7 @@ TEST(SmoothMotion, OfADoublePendulumInAnglesConvergesAndKeepsItsEnergy) {
     system.set_mass(b, b, 1.0);
     system.set_mass(a, b, cos(a - b));
     system.set_potential(-2.0 * kGravity * cos(a) - kGravity * cos(b));
-    Simulation simulation(to_model(system), {.h = h});
+    Simulation simulation(system.build_model(), {.h = h});
     simulation.run(2);
     steps.push_back(h);
     errors.push_back(std::abs(simulation.energy().numerical));
@@ -218,7 +211,7 @@ TEST(Units, MicrometresAndKilotonnesGiveTheSameMotion) {
     system.set_potential(mass * g * y);
     system.add_contact(
         {.name = "floor", .gap = y, .tangents = {{1.0, 0.0}}, .mu = 0.2, .restitution = 0.3});
-    Simulation simulation(to_model(system), {.h = 1e-3});
+    Simulation simulation(system.build_model(), {.h = 1e-3});
     simulation.run(1);
     return simulation.state().q[0] / length;
   };

@@ -86,6 +86,17 @@ TEST(ConeProjection, KeepsZeroAndWorksWithoutTangentialPart) {
   }
 }
 
+TEST(ConeProjection, FindsShortProjectionsOfLongVectors) {
+  for (const FrictionSection& section : {FrictionSection::polygon(8), FrictionSection::box()}) {
+    const FrictionCone cone{2, 0.5, section};
+    // An edge of the cone and the direction away from it within the plane of edge and axis.
+    const Vector3d edge(1, 0.5, section == FrictionSection::box() ? 0.5 : 0);
+    const Vector3d away(-edge.tail<2>().squaredNorm(), edge[1], edge[2]);
+    // Rounding of z, 1e9 · 2e-16, is all that may remain.
+    EXPECT_LT((cone.project(1e9 * away + edge) - edge).norm(), 1e-6) << to_text(section);
+  }
+}
+
 TEST(SupportFunction, IsTheLargestDissipationOfTheSection) {
   const Vector3d u(0, 3, 4);
   EXPECT_DOUBLE_EQ((FrictionCone{2, 1, FrictionSection::disc()}).support_against(u), 5);

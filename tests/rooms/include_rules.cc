@@ -91,8 +91,7 @@ bool RoomRules::may_include(const std::string& room, const std::string& header) 
 std::vector<std::string> find_faults(const RoomRules& rules, const std::vector<SourceFile>& files) {
   std::vector<std::string> faults;
   for (const SourceFile& file : files) {
-    const bool is_inside = file.path.find('/') != std::string::npos;
-    if (is_inside && rules.has_room(room_of(file.path))) {
+    if (rules.has_room(room_of(file.path))) {
       check_lines(rules, file, faults);
     } else {
       faults.push_back(fmt::format("{}: lies in no known room", file.path));

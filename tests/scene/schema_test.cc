@@ -216,12 +216,13 @@ TEST(SceneSchema, ThePlausibleFormOfAnAlternativeIsReported) {
             "s.json:2:42: error: generalized.contacts[0].tangent[1]: is null, expected a number or "
             "a string\n"
             "  help: a number, or a string holding an expression such as \"2*m*l^2\"\n");
-  EXPECT_EQ(contact_messages("\"surface_speed\": {}"),
-            "s.json:2:44: error: generalized.contacts[0].surface_speed: is an object (0 keys), "
-            "expected a number, a string or an array\n"
-            "  help: velocity [m/s] added to the sliding velocity, as of a conveyor belt: a number "
-            "or an expression in parameters and t, or an array with one for each tangent; default "
-            "0\n");
+  EXPECT_EQ(
+      contact_messages("\"surface_speed\": {}"),
+      "s.json:2:44: error: generalized.contacts[0].surface_speed: is an object (0 keys), "
+      "expected a number, a string or an array\n"
+      "  help: speed [m/s] of the other surface along the tangent, as of a conveyor belt; the "
+      "sliding velocity is tangent times velocity minus this speed: a number or an expression "
+      "in parameters and t, or an array with one for each tangent; default 0\n");
 }
 
 TEST(SceneSchema, AllViolationsAreReportedInTheOrderOfTheText) {

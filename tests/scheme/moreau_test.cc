@@ -15,20 +15,13 @@ namespace {
 constexpr double kRounding = 1e-12;
 constexpr double kGravity = 9.81;
 
-Model to_model(const SystemBuilder& builder) {
-  const BuiltSystem built = builder.build();
-  ModelBuilder model;
-  model.add_system(built.system, built.q, built.v);
-  return model.build();
-}
-
 Model ball(double height, double velocity, double restitution) {
   SystemBuilder system;
   const Expression y = system.add_coordinate("y", {height, velocity});
   system.set_mass(y, y, 2.0);
   system.set_potential(2.0 * kGravity * y);
   system.add_contact({.name = "floor", .gap = y, .restitution = restitution});
-  return to_model(system);
+  return system.build_model();
 }
 
 TEST(Moreau, BouncingBallFollowsItsOwnRecurrence) {
@@ -95,7 +88,7 @@ Model driven_block(const Driven& d) {
                       .surface_speeds = {Expression(d.belt)},
                       .mu = d.mu,
                       .restitution_tangential = d.e_t});
-  return to_model(system);
+  return system.build_model();
 }
 
 TEST(Moreau, BeltDragsABlockToItsSpeedAndCarriesIt) {
@@ -165,7 +158,7 @@ TEST(Moreau, SpringRowIsTheLinearlyImplicitForce) {
   system.set_mass(x, x, mass);
   system.add_spring(
       {.name = "spring", .extension = x - 0.25, .stiffness = stiffness, .damping = damping});
-  Simulation simulation(to_model(system), {.h = h});
+  Simulation simulation(system.build_model(), {.h = h});
   double q = 1, v = 0;
   for (int k = 0; k < 200; ++k) {
     const double w =
@@ -186,7 +179,7 @@ TEST_P(StiffSpring, NeverGainsEnergyWhateverTheStiffness) {
   const Expression x = system.add_coordinate("x", {1, 0});
   system.set_mass(x, x, 1.0);
   system.add_spring({.name = "spring", .extension = x, .stiffness = GetParam()});
-  Simulation simulation(to_model(system), {.h = 1e-2});
+  Simulation simulation(system.build_model(), {.h = 1e-2});
   // The step matrix has det (1 + s²/2)/(1 + s²) < 1 with s = hω; its powers are bounded. The energy
   // is not monotone step by step (trapezoidal positions), but never exceeds the start by more than
   // the condition of the matrix, which is below 2.
@@ -206,7 +199,7 @@ TEST(Moreau, ConstraintErrorDecaysByTheCriticalRate) {
   const Expression x = system.add_coordinate("x", {1e-7, 0});
   system.set_mass(x, x, 1.0);
   system.add_constraint("hold", x);
-  Simulation simulation(to_model(system), {.h = 1e-3});
+  Simulation simulation(system.build_model(), {.h = 1e-3});
   const double alpha = 6 - 4 * std::sqrt(2.0);
   double previous = 0, error = 1e-7;  // v₀ = −α x₋₁/h = 0
   for (int k = 0; k < 12; ++k) {
@@ -228,7 +221,7 @@ TEST(Moreau, PendulumInCartesianCoordinatesKeepsItsLength) {
     system.set_mass(y, y, 1.0);
     system.set_potential(kGravity * y);
     system.add_constraint("rod", x * x + y * y - 1.0);
-    Simulation simulation(to_model(system), {.h = h});
+    Simulation simulation(system.build_model(), {.h = h});
     simulation.run(20);
     errors.push_back(simulation.summary().joint_error_max);
   }
@@ -244,7 +237,7 @@ TEST(Moreau, DrivenConstraintFollowsItsDriveAndTheDriveDoesTheWork) {
   const Expression x = system.add_coordinate("x", {0, 0.3});
   system.set_mass(x, x, 2.0);
   system.add_constraint("drive", x - 0.1 * sin(3.0 * system.time()));
-  Simulation simulation(to_model(system), {.h = h});
+  Simulation simulation(system.build_model(), {.h = h});
   simulation.run(1.3);
   EXPECT_NEAR(simulation.state().q[0], 0.1 * std::sin(3 * 1.3), 1e-5);
   EXPECT_NEAR(simulation.energy().motor,
@@ -275,7 +268,7 @@ TEST(Moreau, SpatialContactSlipsAgainstItsVelocityWithinThePolygon) {
   system.set_potential(kGravity * z);
   system.add_contact(
       {.name = "floor", .gap = z, .tangents = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}, .mu = 0.5});
-  Simulation simulation(to_model(system), {.h = 1e-3});
+  Simulation simulation(system.build_model(), {.h = 1e-3});
   simulation.run(0.1);
   const double speed = std::sqrt(2.0) - 0.5 * kGravity * 0.1;
   EXPECT_NEAR(simulation.state().v[0], speed / std::sqrt(2.0), 1e-11);

@@ -45,10 +45,7 @@ TEST(Simulation, StepsOfAMicrosecondLateInTimeNeedNoExtraSteps) {
   SystemBuilder system;
   const Expression x = system.add_coordinate("x", {0, 1});
   system.set_mass(x, x, 1.0);
-  const BuiltSystem built = system.build();
-  ModelBuilder builder;
-  builder.add_system(built.system, built.q, built.v);
-  Simulation simulation(builder.build(), {.h = 1e-6});
+  Simulation simulation(system.build_model(), {.h = 1e-6});
   simulation.step(1000);
   simulation.run(1e-3);
   EXPECT_EQ(simulation.summary().steps, 1001);
@@ -94,6 +91,8 @@ TEST(Simulation, RefusesBadOptionsWithNameValueAndRange) {
   Simulation simulation(model, {});
   EXPECT_EQ(input_error([&] { simulation.step(-1); }), "h is -1, must be finite and >= 0");
   EXPECT_EQ(input_error([&] { simulation.run(nan); }), "duration is nan, must be finite and >= 0");
+  EXPECT_EQ(input_error([&] { simulation.run(1e300); }),
+            "duration 1e+300 with h = 0.001 takes more than 1e+15 steps");
 }
 
 TEST(Simulation, RefusesToStartInPenetration) {
@@ -135,10 +134,7 @@ Model blow_up() {
   const Expression x = system.add_coordinate("x", {0, 1});
   system.set_mass(x, x, 1.0);
   system.add_force(x, 1e-3 * log(1.0 - x));
-  const BuiltSystem built = system.build();
-  ModelBuilder builder;
-  builder.add_system(built.system, built.q, built.v);
-  return builder.build();
+  return system.build_model();
 }
 
 TEST(Simulation, NeverContinuesFromAStateThatIsNotFinite) {
@@ -151,6 +147,16 @@ TEST(Simulation, NeverContinuesFromAStateThatIsNotFinite) {
   }
 }
 
+TEST(Simulation, TellsOfTheLastStepTakenAfterARejection) {
+  Simulation simulation(blow_up(), {.h = 0.4});
+  EXPECT_THROW(simulation.run(1e3), StepRejected);
+  EXPECT_TRUE(simulation.certificate().meets(1e-9));
+  EXPECT_EQ(simulation.solver_report().status, SolverStatus::kConverged);
+  CountingObserver observer;
+  simulation.add_observer(observer);
+  EXPECT_EQ(observer.steps, (std::vector<std::int64_t>{simulation.summary().steps}));
+}
+
 TEST(Simulation, RetriesWithSmallerStepsAndStaysOnTheGrid) {
   // The midpoint of a full step lies beyond the wall of log, that of a smaller one does not; the
   // force turns the motion before the wall is reached.
@@ -158,10 +164,7 @@ TEST(Simulation, RetriesWithSmallerStepsAndStaysOnTheGrid) {
   const Expression x = system.add_coordinate("x", {0.9, 1});
   system.set_mass(x, x, 1.0);
   system.add_force(x, -20.0 + 0.001 * log(1.0 - x));
-  const BuiltSystem built = system.build();
-  ModelBuilder builder;
-  builder.add_system(built.system, built.q, built.v);
-  Simulation simulation(builder.build(), {.h = 0.25, .on_failure = OnFailure::kRetry});
+  Simulation simulation(system.build_model(), {.h = 0.25, .on_failure = OnFailure::kRetry});
   simulation.run(0.25);
   EXPECT_GT(simulation.summary().retries, 0);
   EXPECT_GT(simulation.summary().steps, 1);

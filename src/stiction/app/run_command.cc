@@ -101,11 +101,8 @@ struct Outcome {
 };
 
 /// Steps to the end, to an interrupt or to a rejected step.
-Outcome run_to_end(Simulation& simulation, const SimulateSettings& settings,
-                   const RunOptions& options) {
-  ProgressBar progress(simulation.state().t, settings.duration,
-                       !options.is_quiet && !options.is_json);
-  simulation.add_observer(progress);
+Outcome step_to_end(Simulation& simulation, const SimulateSettings& settings,
+                    const RunOptions& options, ProgressBar& progress) {
   try {
     if (!simulation.run(settings.duration, [] { return g_interrupted.load(); }))
       return {"interrupted", kInterrupted};
@@ -120,6 +117,16 @@ Outcome run_to_end(Simulation& simulation, const SimulateSettings& settings,
   }
   if (simulation.summary().steps_above_tolerance > 0) return {"above tolerance", kAboveTolerance};
   return {};
+}
+
+Outcome run_to_end(Simulation& simulation, const SimulateSettings& settings,
+                   const RunOptions& options) {
+  ProgressBar progress(simulation.state().t, settings.duration,
+                       !options.is_quiet && !options.is_json);
+  simulation.add_observer(progress);
+  Outcome outcome = step_to_end(simulation, settings, options, progress);
+  simulation.remove_observer(progress);
+  return outcome;
 }
 
 /// The recording's file: as asked for, or the name of the scene, which is no path.

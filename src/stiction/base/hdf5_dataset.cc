@@ -54,8 +54,10 @@ hsize_t chunk_rows(std::int64_t columns, std::size_t element_size) {
 Hdf5Handle make_chunked_layout(int rank, const hsize_t* chunk) {
   Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   // No filling: rows beyond the extent are never read, and every row is written by its append.
+  // Attributes apart from the header, which is rewritten with every append and must stay small.
   const bool is_good = H5Pset_chunk(creation.id(), rank, chunk) >= 0 &&
-                       H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER) >= 0;
+                       H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER) >= 0 &&
+                       H5Pset_attr_phase_change(creation.id(), 0, 0) >= 0;
   return is_good ? std::move(creation) : Hdf5Handle();
 }
 
@@ -102,9 +104,9 @@ void Hdf5File::write(const std::string& object, std::span<const T> values, int c
 
 void Hdf5File::write_text(const std::string& object, std::string_view text) {
   const Hdf5Silence silence;
-  const Hdf5Handle type = make_text_type(text.size());
+  const Hdf5Handle type = make_text_type(text.size() + 1);
   const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const std::string bytes(text);  // ends with a zero, which is all that an empty text has
+  const std::string bytes(text);  // ends with a zero
   impl_->check(write_whole(impl_->file.id(), object, type.id(), type.id(), space, bytes.c_str()),
                "write", object);
 }
@@ -142,7 +144,10 @@ std::vector<T> Hdf5File::read_rows(const std::string& object, std::int64_t num_r
   const std::array<hsize_t, 2> count = {static_cast<hsize_t>(num_rows),
                                         static_cast<hsize_t>(shape.columns)};
   const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
-  const Hdf5Handle memory(H5Screate_simple(2, count.data(), nullptr), H5Sclose);
+  // Of the same rank as in the file: HDF5 matches unequal ranks number by number.
+  const Hdf5Handle memory(
+      shape.rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(shape.rank, count.data(), nullptr),
+      H5Sclose);
   const bool is_selected =
       shape.rank == 0 || H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr,
                                              count.data(), nullptr) >= 0;
@@ -186,7 +191,7 @@ void Hdf5File::make_table(const std::string& object, int columns) {
 
 void Hdf5File::make_text_table(const std::string& object, int max_size) {
   const Hdf5Silence silence;
-  const Hdf5Handle type = make_text_type(static_cast<std::size_t>(max_size));
+  const Hdf5Handle type = make_text_type(static_cast<std::size_t>(max_size) + 1);
   impl_->check(create_table(impl_->file.id(), object, type.id(), kNoColumns), "write", object);
 }
 

@@ -14,6 +14,9 @@
 namespace stiction {
 namespace {
 
+/// The smallest page in use; larger ones are multiples of it.
+constexpr haddr_t kPageSize = 4096;
+
 struct DriverInfo {
   DiskState* disk;
 };
@@ -60,9 +63,22 @@ herr_t close_file(H5FD_t* base) {
 }
 
 herr_t query(const H5FD_t* /*file*/, unsigned long* features) {
-  *features = H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_AGGREGATE_METADATA |
-              H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  // Without aggregation every piece comes to allocate() on its own.
+  *features = H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
   return 0;
+}
+
+bool crosses_page(haddr_t address, hsize_t size) {
+  return size > 0 && address / kPageSize != (address + size - 1) / kPageSize;
+}
+
+haddr_t allocate(H5FD_t* base, H5FD_mem_t type, hid_t /*transfer*/, hsize_t size) {
+  DriverFile& file = as_driver(base);
+  haddr_t address = file.end_of_allocation;
+  if (type != H5FD_MEM_DRAW && crosses_page(address, size))
+    address = (address / kPageSize + 1) * kPageSize;
+  file.end_of_allocation = address + size;
+  return address;
 }
 
 haddr_t get_end_of_allocation(const H5FD_t* file, H5FD_mem_t /*type*/) {
@@ -109,13 +125,14 @@ int write_fully(int fd, const char* bytes, std::size_t size, off_t address) {
   return 0;
 }
 
-herr_t write_file(H5FD_t* base, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t address,
+herr_t write_file(H5FD_t* base, H5FD_mem_t type, hid_t /*transfer*/, haddr_t address,
                   std::size_t size, const void* buffer) {
   DriverFile& file = as_driver(base);
   DiskState& disk = *file.disk;
   const haddr_t end = address + size;
   file.end_of_file = std::max(file.end_of_file, end);
   if (disk.error_number != 0) return 0;
+  if (type != H5FD_MEM_DRAW && crosses_page(address, size)) ++disk.num_divided;
   disk.error_number =
       write_fully(file.fd, static_cast<const char*>(buffer), size, static_cast<off_t>(address));
   if (disk.error_number == 0)
@@ -155,6 +172,7 @@ H5FD_class_t make_driver_class() {
   driver.open = open_file;
   driver.close = close_file;
   driver.query = query;
+  driver.alloc = allocate;
   driver.get_eoa = get_end_of_allocation;
   driver.set_eoa = set_end_of_allocation;
   driver.get_eof = get_end_of_file;

@@ -43,6 +43,13 @@ bool set_write_format(hid_t access) {
          H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0;
 }
 
+/// Freed places are not used again, so that the driver decides on all of them.
+Hdf5Handle make_creation() {
+  Hdf5Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  H5Pset_file_space_strategy(creation.id(), H5F_FSPACE_STRATEGY_NONE, false, 1);
+  return creation;
+}
+
 Hdf5Handle make_read_access() {
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG);
@@ -57,6 +64,8 @@ Hdf5Handle make_read_access() {
 }
 
 }  // namespace
+
+void skip_hdf5_cleanup_at_exit() { H5dont_atexit(); }
 
 Hdf5File::Hdf5File(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Hdf5File::Hdf5File(Hdf5File&&) noexcept = default;
@@ -74,7 +83,8 @@ Hdf5File Hdf5File::create(const std::string& path, const std::string& shown_as) 
   impl->path = shown_as;
   const Hdf5Handle access(make_file_access(impl->disk), H5Pclose);
   impl->check(access.is_valid() && set_write_format(access.id()), "create", "");
-  impl->file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose};
+  const Hdf5Handle creation = make_creation();
+  impl->file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose};
   impl->check(impl->file.is_valid(), "create", "");
   return Hdf5File(std::move(impl));
 }
@@ -95,6 +105,7 @@ Hdf5File Hdf5File::open(const std::string& path) {
 const std::string& Hdf5File::path() const { return impl_->path; }
 bool Hdf5File::was_left_open() const { return impl_->was_left_open; }
 std::int64_t Hdf5File::bytes_on_disk() const { return impl_->disk.bytes_on_disk; }
+std::int64_t Hdf5File::num_divided_writes() const { return impl_->disk.num_divided; }
 
 bool Hdf5File::has(const std::string& object) const {
   const Hdf5Silence silence;
@@ -112,6 +123,7 @@ void Hdf5File::make_group(const std::string& object) {
 void Hdf5File::start_append_only() {
   const Hdf5Silence silence;
   impl_->check(H5Fstart_swmr_write(impl_->file.id()) >= 0, "write", "");
+  impl_->disk.num_divided = 0;
 }
 
 void Hdf5File::flush() {
@@ -158,8 +170,8 @@ void Hdf5File::write_attribute(const std::string& object, const std::string& nam
                                std::string_view text) {
   const Hdf5Silence silence;
   const Hdf5Handle owner = impl_->open_object(object);
-  const Hdf5Handle type = make_text_type(text.size());
-  const std::string bytes(text);  // ends with a zero, which is all that an empty text has
+  const Hdf5Handle type = make_text_type(text.size() + 1);
+  const std::string bytes(text);  // ends with a zero
   impl_->check(write_any(owner.id(), name, type.id(), type.id(), scalar_space(), bytes.c_str()),
                "write attribute", name);
 }

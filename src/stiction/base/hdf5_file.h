@@ -16,6 +16,11 @@
 
 namespace stiction {
 
+/// For programs, before their first file: HDF5 loses track of its memory when it meets a damaged
+/// file and complains on standard error when the process ends. This switches its cleanup at the end
+/// off. Not for libraries, whose host may rely on it.
+void skip_hdf5_cleanup_at_exit();
+
 /// Extent of a dataset; a scalar has rank 0 and one row. `columns` is 1 below rank 2.
 struct Hdf5Shape {
   int rank = 0;
@@ -42,6 +47,8 @@ class Hdf5File {
   bool was_left_open() const;
   /// Of a file that is being written: bytes that have reached the file so far.
   std::int64_t bytes_on_disk() const;
+  /// Since start_append_only(): writes that a kill could have left half done (see hdf5_driver.h).
+  std::int64_t num_divided_writes() const;
   /// Whether there is an object of this name.
   bool has(const std::string& object) const;
 

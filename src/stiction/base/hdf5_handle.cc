@@ -93,8 +93,8 @@ template bool is_readable_as<std::uint64_t>(hid_t);
 
 Hdf5Handle make_text_type(std::size_t size) {
   Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  const bool is_good = H5Tset_size(type.id(), std::max<std::size_t>(size, 1)) >= 0 &&
-                       H5Tset_strpad(type.id(), H5T_STR_NULLPAD) >= 0 &&
+  const bool is_good = H5Tset_size(type.id(), size) >= 0 &&
+                       H5Tset_strpad(type.id(), H5T_STR_NULLTERM) >= 0 &&
                        H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0;
   return is_good ? std::move(type) : Hdf5Handle();
 }
@@ -117,7 +117,7 @@ std::string pad_texts(std::span<const std::string> texts, std::size_t size) {
 
 std::size_t max_text_size(std::span<const std::string> texts) {
   std::size_t size = 1;
-  for (const std::string& text : texts) size = std::max(size, text.size());
+  for (const std::string& text : texts) size = std::max(size, text.size() + 1);
   return size;
 }
 

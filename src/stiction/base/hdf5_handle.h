@@ -87,13 +87,13 @@ hid_t hdf5_type();
 template <class T>
 hid_t hdf5_file_type();
 
-/// A fixed-length UTF-8 text of `size` bytes (one byte where size is 0, which HDF5 does not have).
+/// A fixed-length UTF-8 text of `size` bytes, the closing zero among them.
 Hdf5Handle make_text_type(std::size_t size);
-/// The texts that lie one after the other in `bytes`, each padded with zeros to `size`.
+/// The texts that lie one after the other in `bytes`, each filled up with zeros to `size`.
 std::vector<std::string> split_texts(std::string_view bytes, std::size_t size);
 /// The reverse of split_texts.
 std::string pad_texts(std::span<const std::string> texts, std::size_t size);
-/// Size of the longest text.
+/// Size of the longest text with its closing zero.
 std::size_t max_text_size(std::span<const std::string> texts);
 
 /// Whether stored values of this type fit T without loss.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <vector>
 
 namespace stiction {
@@ -55,6 +56,6 @@ std::string suggestion(std::string_view word, std::span<const std::string> candi
   return "known: " + joined(candidates);
 }
 
-std::string to_text(double value) { return fmt::format("{}", value); }
+std::string to_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
 }  // namespace stiction

@@ -19,7 +19,7 @@ std::string joined(std::span<const std::string> names);
 /// "did you mean 'b'?", or "known: a, b, c" where nothing is near.
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
-/// A number for a message: the shortest text that reads back as the same number.
+/// A number for a message: the shortest text that reads back as the same number; nan has no sign.
 std::string to_text(double value);
 
 }  // namespace stiction

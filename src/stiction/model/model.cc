@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "stiction/base/error.h"
+#include "stiction/base/text.h"
 
 namespace stiction {
 namespace {
@@ -157,7 +158,7 @@ class PartInspector {
       if (!std::isfinite(force[i]))
         add(Where::kForce, i,
             fmt::format("force on '{}' is {} at the start, must be finite",
-                        system_.layout().coordinates[i], force[i]));
+                        system_.layout().coordinates[i], to_text(force[i])));
   }
 
   void inspect_gaps() {
@@ -167,12 +168,48 @@ class PartInspector {
       const std::string& name = system_.layout().contacts[i].name;
       if (!std::isfinite(gaps[i]))
         add(Where::kContact, i,
-            fmt::format("gap of contact '{}' is {} at the start, must be finite", name, gaps[i]));
+            fmt::format("gap of contact '{}' is {} at the start, must be finite", name,
+                        to_text(gaps[i])));
       else if (gaps[i] < -tolerance_)
         add(Where::kContact, i,
             fmt::format("contact '{}' penetrates by {:.3g} m at the start, {:.3g} m is allowed",
-                        name, -gaps[i], tolerance_));
+                        name, -gaps[i], tolerance_),
+            true);
     }
+  }
+
+  /// Directions of contacts, constraints and springs, and their drifts.
+  void inspect_rows() {
+    for (int i = 0; i < system_.num_contacts(); ++i) {
+      const auto& contact = system_.layout().contacts[i];
+      RowMatrixXd rows(1 + contact.num_tangents, q_.size());
+      VectorXd drift(1 + contact.num_tangents);
+      system_.evaluate_contact_rows(t_, q_, i, rows, drift);
+      if (!rows.allFinite() || !drift.allFinite())
+        add(Where::kContact, i,
+            fmt::format("directions of contact '{}' are not finite at the start", contact.name));
+    }
+    RowMatrixXd rows(system_.num_constraints(), q_.size());
+    VectorXd drift(system_.num_constraints());
+    system_.evaluate_constraint_rows(t_, q_, rows, drift);
+    for (int i = 0; i < system_.num_constraints(); ++i)
+      if (!rows.row(i).allFinite() || !std::isfinite(drift[i]))
+        add(Where::kConstraint, i,
+            fmt::format("direction of constraint '{}' is not finite at the start",
+                        system_.layout().constraints[i]));
+  }
+
+  void inspect_springs() {
+    const int n = system_.num_springs();
+    VectorXd extension(n), drift(n);
+    RowMatrixXd rows(n, q_.size());
+    system_.evaluate_springs(t_, q_, extension);
+    system_.evaluate_spring_rows(t_, q_, rows, drift);
+    for (int i = 0; i < n; ++i)
+      if (!std::isfinite(extension[i]) || !rows.row(i).allFinite() || !std::isfinite(drift[i]))
+        add(Where::kSpring, i,
+            fmt::format("extension of spring '{}' or its direction is not finite at the start",
+                        system_.layout().springs[i].name));
   }
 
   void inspect_constraints() {
@@ -182,12 +219,13 @@ class PartInspector {
       if (!(std::abs(theta[i]) <= tolerance_))
         add(Where::kConstraint, i,
             fmt::format("constraint '{}' is {:.3g} at the start, must be 0 within {:.3g}",
-                        system_.layout().constraints[i], theta[i], tolerance_));
+                        system_.layout().constraints[i], theta[i], tolerance_),
+            std::isfinite(theta[i]));
   }
 
  private:
-  void add(Where where, int index, std::string message) {
-    faults_.push_back({where, part_, index, std::move(message)});
+  void add(Where where, int index, std::string message, bool is_tolerable = false) {
+    faults_.push_back({where, part_, index, std::move(message), is_tolerable});
   }
 
   const GeneralizedSystem& system_;
@@ -204,13 +242,15 @@ std::vector<StartFault> find_start_faults(const Model& model, const State& state
                                           double penetration_tolerance) {
   std::vector<StartFault> faults;
   if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
-    return {{Where::kState, 0, 0, "state at the start is not finite"}};
+    return {{Where::kState, 0, 0, "state at the start is not finite", false}};
   for (int part = 0; part < static_cast<int>(model.parts().size()); ++part) {
     PartInspector inspector(model, part, state, penetration_tolerance, faults);
     inspector.inspect_mass();
     inspector.inspect_force();
     inspector.inspect_gaps();
     inspector.inspect_constraints();
+    inspector.inspect_rows();
+    inspector.inspect_springs();
   }
   return faults;
 }

@@ -86,11 +86,12 @@ class ModelEvaluator {
 
 /// Why a simulation may not start from a state.
 struct StartFault {
-  enum class Where { kState, kMass, kForce, kContact, kConstraint };
+  enum class Where { kState, kMass, kForce, kContact, kConstraint, kSpring };
   Where where = Where::kState;
   int part = 0;         // of the model
-  int index = 0;        // of the contact or constraint in its part, of the coordinate for a force
+  int index = 0;        // of the contact, constraint or spring in its part; a force's coordinate
   std::string message;  // names what is wrong, its value and what is allowed
+  bool is_tolerable = false;  // with a larger tolerance
 };
 
 /// All of them: numbers that are not finite, a mass matrix that is not positive definite, a gap

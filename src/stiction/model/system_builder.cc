@@ -90,4 +90,11 @@ BuiltSystem SystemBuilder::build() const {
   return built;
 }
 
+Model SystemBuilder::build_model() const {
+  const BuiltSystem built = build();
+  ModelBuilder builder;
+  builder.add_system(built.system, built.q, built.v);
+  return builder.build();
+}
+
 }  // namespace stiction

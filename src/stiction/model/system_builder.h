@@ -6,7 +6,7 @@
 //   system.set_potential(9.81 * y);
 //   system.add_force(y, -0.1 * system.velocity(y));
 //   system.add_contact({.name = "floor", .gap = y, .restitution = 0.5});
-//   const BuiltSystem built = system.build();
+//   Simulation simulation(system.build_model(), {.h = 1e-3});
 //
 // Bad arguments throw InputError: those that only the whole system shows, in build().
 #pragma once
@@ -20,6 +20,7 @@
 #include "stiction/base/linear_algebra.h"
 #include "stiction/model/expression_system_description.h"
 #include "stiction/model/generalized_system.h"
+#include "stiction/model/model.h"
 
 namespace stiction {
 
@@ -56,6 +57,8 @@ class SystemBuilder {
 
   /// The system so far; the builder may go on and build again.
   BuiltSystem build() const;
+  /// A model of this system alone, ready for a Simulation.
+  Model build_model() const;
 
  private:
   /// Throws InputError naming `argument` unless the expression is a coordinate of this system.

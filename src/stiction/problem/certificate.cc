@@ -12,9 +12,10 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Share of the momentum of the motion that counts as an impulse involved, so that rounding of the
-/// velocity (2e-16 of it) stays below 1e-11 where impulses are zero or tiny.
-constexpr double kMotionShare = 1e-4;
+/// Share of the impulses on the bodies of a row that counts as an impulse of that row, so that the
+/// rounding of those bodies' velocities (2e-16 of them) stays below 1e-11 where the row's own
+/// impulses are zero or tiny. (T21), (T22)
+constexpr double kBackgroundShare = 1e-4;
 
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -35,18 +36,18 @@ double relative(double residual, double scale) {
 using FactorMap = Eigen::Map<MatrixXd>;
 using ConstFactorMap = Eigen::Map<const MatrixXd>;
 
-/// One row block seen from its own side: its velocity J w, how large that could have been for
-/// bodies as fast as these, and its diagonal block J S⁻¹Jᵀ of the Delassus matrix.
+/// One row block seen from its own side: its velocity J w, the velocity that the impulses on the
+/// blocks it touches could have given it, and its diagonal block J S⁻¹Jᵀ of the Delassus matrix.
 struct LocalView {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
-  Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ ‖w‖ ≥ |J w|, in any coordinates
+  Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ · impulses on the block
   Eigen::Matrix3d delassus = Eigen::Matrix3d::Zero();
 };
 
 /// `condensed` holds L⁻¹Jᵀ of the entries one after the other; `offset` moves past those of this
 /// block.
 LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int row_block,
-                         const std::vector<double>& w, const std::vector<double>& speed,
+                         const std::vector<double>& w, const std::vector<double>& involved,
                          const std::vector<double>& condensed, std::size_t& offset) {
   LocalView view;
   const int num_rows = rows.num_rows(row_block);
@@ -57,7 +58,7 @@ LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int 
     const ConstVectorMap velocity(w.data() + problem.dof_start[block], columns);
     for (int i = 0; i < num_rows; ++i) {
       view.u[i] += jacobian.row(i).dot(velocity);
-      view.reach[i] += b.row(i).norm() * speed[block];
+      view.reach[i] += b.row(i).norm() * involved[block];
       for (int j = 0; j < num_rows; ++j) view.delassus(i, j) += b.row(i).dot(b.row(j));
     }
     offset += static_cast<std::size_t>(num_rows) * columns;
@@ -100,7 +101,6 @@ Certificate Certifier::certify(const StepProblem& problem, const StepSolution& s
   if (!fits || !all_finite(solution.w) || !all_finite(solution.lambda) || !all_finite(solution.r))
     return Certificate::invalid();
   if (!factor_mass(problem)) return Certificate::invalid();
-  measure_speeds(problem, solution);
   condense_rows(problem, problem.bilateral, condensed_bilateral_);
   condense_rows(problem, problem.contacts, condensed_contacts_);
 
@@ -124,21 +124,6 @@ bool Certifier::factor_mass(const StepProblem& problem) {
     if (cholesky.info() != Eigen::Success || !factor.allFinite()) return false;
   }
   return true;
-}
-
-void Certifier::measure_speeds(const StepProblem& problem, const StepSolution& solution) {
-  speed_.resize(problem.num_blocks());
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const int n = problem.block_size(b);
-    const ConstVectorMap w(solution.w.data() + problem.dof_start[b], n);
-    const ConstFactorMap factor(factor_.data() + problem.mass_start[b], n, n);
-    double square = 0;
-    for (int i = 0; i < n; ++i) {
-      const double x = factor.col(i).tail(n - i).dot(w.tail(n - i));  // (Lᵀw)_i
-      square += x * x;
-    }
-    speed_[b] = std::sqrt(square);
-  }
 }
 
 /// L⁻¹Jᵀ for every entry, stored row of J by row of J.
@@ -224,16 +209,17 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
 double Certifier::bilateral_residual(const StepProblem& problem,
                                      const StepSolution& solution) const {
   // Impulses of rows with different units are made comparable by √W: their unit is then √J.
-  double worst = 0, total = 0, motion = 0;
+  double worst = 0, total = 0, background = 0;
   std::size_t offset = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
-    const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, speed_,
+    const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, involved_,
                                           condensed_bilateral_, offset);
     const double lambda = solution.lambda[i];
     const double slack = view.u[0] + problem.compliance[i] * lambda - problem.bias[i];
     const double delassus = view.delassus(0, 0) + problem.compliance[i];
     if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
-      if (slack != 0) return kInfinity;
+      const bool is_at_bound = slack > 0 ? lambda == problem.lower[i] : lambda == problem.upper[i];
+      if (slack != 0 && !is_at_bound) return kInfinity;
       continue;
     }
     const double projected =
@@ -241,18 +227,18 @@ double Certifier::bilateral_residual(const StepProblem& problem,
     const double weight = std::sqrt(delassus);
     worst = worse(worst, std::abs(lambda - projected) * weight);
     total += std::abs(lambda) * weight;
-    motion = std::max(motion, (view.reach[0] + std::abs(problem.bias[i])) / weight);
+    background = std::max(background, (view.reach[0] + std::abs(problem.bias[i])) / weight);
   }
-  return relative(worst, total + kMotionShare * motion);
+  return relative(worst, total + kBackgroundShare * background);
 }
 
 double Certifier::cone_residual(const StepProblem& problem, const StepSolution& solution) const {
-  double worst = 0, total = 0, motion = 0;
+  double worst = 0, total = 0, background = 0;
   std::size_t offset = 0;
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int start = problem.contacts.row_start(j);
     const int num_rows = problem.contacts.num_rows(j);
-    LocalView view = view_row_block(problem, problem.contacts, j, solution.w, speed_,
+    LocalView view = view_row_block(problem, problem.contacts, j, solution.w, involved_,
                                     condensed_contacts_, offset);
     Eigen::Vector3d r = Eigen::Vector3d::Zero();
     for (int i = 0; i < num_rows; ++i) {
@@ -272,9 +258,9 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
     u_hat[0] += cone.mu * cone.support_against(view.u);
     worst = worse(worst, (r - cone.project(r - u_hat / inverse_mass)).norm());
     total += r.norm();
-    motion = std::max(motion, view.reach.norm() / inverse_mass);
+    background = std::max(background, view.reach.norm() / inverse_mass);
   }
-  return relative(worst, total + kMotionShare * motion);
+  return relative(worst, total + kBackgroundShare * background);
 }
 
 Certificate certify(const StepProblem& problem, const StepSolution& solution) {

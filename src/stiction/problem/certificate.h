@@ -2,11 +2,12 @@
 // nothing with any solver and includes none. All three figures are relative, free of units and zero
 // for an exact solution; a not-a-number anywhere makes the certificate invalid, never small.
 //
-//   momentum   worst mass block of ‖M̂w − p − Gᵀλ − Jᵀr‖ over the impulses involved in it, both in
-//   the
-//              norm of the kinetic energy, ‖x‖² = xᵀS⁻¹x with S the symmetric part of M̂ (T20)
-//   bilateral  worst row of |λ − P_[lo,hi](λ − ρ(Gw + Cλ − b))| √W over the impulses, ρ = 1/W (T21)
-//   cone       worst contact of ‖r − P_K(r − ρ(u + μσ_B(−u_T) n))‖ over the total impulse (T22)
+//   momentum  (T20): worst mass block of ‖M̂w − p − Gᵀλ − Jᵀr‖ over the impulses involved in it,
+//     in the norm of the kinetic energy, ‖x‖² = xᵀS⁻¹x with S the symmetric part of M̂;
+//   bilateral (T21): worst row of |λ − P_[lo,hi](λ − ρ(Gw + Cλ − b))| √W over the impulses;
+//   cone      (T22): worst contact of ‖r − P_K(r − ρ(u + μσ_B(−u_T) n))‖ over the total impulse;
+//
+// with ρ = 1/W the local effective mass.
 #pragma once
 
 #include <limits>
@@ -39,7 +40,6 @@ class Certifier {
 
  private:
   bool factor_mass(const StepProblem& problem);
-  void measure_speeds(const StepProblem& problem, const StepSolution& solution);
   void condense_rows(const StepProblem& problem, const BlockRows& rows, std::vector<double>& out);
   double momentum_residual(const StepProblem& problem, const StepSolution& solution);
   double bilateral_residual(const StepProblem& problem, const StepSolution& solution) const;
@@ -48,8 +48,7 @@ class Certifier {
   std::vector<double> factor_;               // Cholesky factors L of S, block by block
   std::vector<double> condensed_bilateral_;  // L⁻¹Gᵀ, entry by entry
   std::vector<double> condensed_contacts_;   // L⁻¹Jᵀ, entry by entry
-  std::vector<double> speed_;     // ‖w‖ per block, in the norm of S: √(2 kinetic energy)
-  std::vector<double> defect_;    // M̂w − p − Gᵀλ − Jᵀr
+  std::vector<double> defect_;               // M̂w − p − Gᵀλ − Jᵀr
   std::vector<double> involved_;  // Σ ‖impulses‖ per block, in the kinetic energy norm
   std::vector<double> scratch_;
 };

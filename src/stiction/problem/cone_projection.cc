@@ -40,40 +40,33 @@ Vector3d project_onto_round_cone(double mu, const Vector3d& z) {
   return projected;
 }
 
-/// Nearest point of a polyhedral cone: z itself, or the nearest of its projections onto the apex,
-/// the edge rays and the faces that fall inside the respective ray or face.
+/// Nearest point of a polyhedral cone: z itself, its projection onto a face that z lies beyond if
+/// that falls into the face, else onto the edge where it is longest, else the apex. Distances are
+/// not compared: they agree to rounding between points that are 1e-8 of their length apart.
 Vector3d project_onto_polyhedral_cone(const FrictionCone& cone, const Vector3d& z) {
   const int n = num_vertices(cone.section);
   const auto ray = [&](int i) {
     const Vector2d d = vertex(cone.section, i);
     return Vector3d(1, cone.mu * d[0], cone.mu * d[1]);
   };
-  Vector3d best = Vector3d::Zero();
-  double best_distance = z.squaredNorm();
-  const auto consider = [&](const Vector3d& candidate) {
-    const double distance = (z - candidate).squaredNorm();
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  };
   bool is_inside = true;
+  Vector3d on_edge = Vector3d::Zero();
   Vector3d a = ray(0);
   for (int i = 0; i < n; ++i) {
     const Vector3d b = ray(i + 1);
     const Vector3d inward = a.cross(b);  // counter-clockwise rays: points into the cone
     const double height = inward.dot(z);
-    consider(std::max(0.0, z.dot(a) / a.squaredNorm()) * a);
     if (height < 0) {
       is_inside = false;
       const Vector3d on_plane = z - height / inward.squaredNorm() * inward;
-      const bool is_on_face =
-          a.cross(on_plane).dot(inward) >= 0 && on_plane.cross(b).dot(inward) >= 0;
-      if (is_on_face) consider(on_plane);
+      // The outward normal supports the cone there, so this point is the projection.
+      if (a.cross(on_plane).dot(inward) >= 0 && on_plane.cross(b).dot(inward) >= 0) return on_plane;
     }
+    const Vector3d candidate = std::max(0.0, z.dot(a) / a.squaredNorm()) * a;
+    if (candidate.squaredNorm() > on_edge.squaredNorm()) on_edge = candidate;
     a = b;
   }
-  return is_inside ? z : best;
+  return is_inside ? z : on_edge;
 }
 
 }  // namespace

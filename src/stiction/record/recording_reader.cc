@@ -85,7 +85,7 @@ RowMatrixXd read_group(const Hdf5File& file, const std::string& group,
   RowMatrixXd matrix(num_rows, names.size());
   for (std::size_t i = 0; i < num_columns; ++i) {
     const auto column = read_column<double>(file, group + std::string(names[i]), num_rows);
-    matrix.col(static_cast<Eigen::Index>(i)) = ConstVectorMap(column.data(), num_rows);
+    for (std::int64_t k = 0; k < num_rows; ++k) matrix(k, static_cast<Eigen::Index>(i)) = column[k];
   }
   return matrix;
 }

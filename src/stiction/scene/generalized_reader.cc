@@ -244,6 +244,15 @@ class GeneralizedReader {
   GeneralizedSceneSystem result_;
 };
 
+/// The formula that a force comes from, as far as can be told: that of the coordinate, the
+/// potential, or the velocity terms of the mass matrix.
+SceneValue find_force(const Model& model, const StartFault& fault, const SceneValue& value) {
+  const auto& names = model.parts()[fault.part].system->layout().coordinates;
+  if (const SceneValue force = value["force"][names[fault.index].c_str()]) return force;
+  if (const SceneValue potential = value["potential"]) return potential;
+  return value["mass"];
+}
+
 }  // namespace
 
 void read_parameters(const SceneValue& value, const std::shared_ptr<ExpressionPool>& pool,
@@ -275,14 +284,12 @@ void report_start_faults(const Model& model, double penetration_tolerance, const
     SceneValue place = value;
     std::string help;
     if (fault.where == Where::kMass) place = value["mass"];
-    if (fault.where == Where::kContact) {
-      place = value["contacts"].item(fault.index)["gap"];
-      help = "move the start apart, or set simulate.penetration_tolerance";
-    }
-    if (fault.where == Where::kConstraint) {
+    if (fault.where == Where::kForce) place = find_force(model, fault, value);
+    if (fault.where == Where::kContact) place = value["contacts"].item(fault.index)["gap"];
+    if (fault.where == Where::kSpring) place = value["springs"].item(fault.index)["extension"];
+    if (fault.where == Where::kConstraint)
       place = value["constraints"].item(fault.index)["equation"];
-      help = "start on the constraint, or set simulate.penetration_tolerance";
-    }
+    if (fault.is_tolerable) help = "change the start, or set simulate.penetration_tolerance";
     diagnostics.error(place.node->position, place.path, fault.message, help);
   }
 }

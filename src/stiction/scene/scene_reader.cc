@@ -61,16 +61,32 @@ SimulateSettings read_simulate(const SceneValue& value, const SymbolTable& param
   return settings;
 }
 
-/// Compiles the system; what only the compiler of formulas finds is reported for the whole block.
-std::optional<Model> build_model(const GeneralizedSceneSystem& system, const SceneValue& place,
-                                 Diagnostics& diagnostics) {
-  if (const auto entry = find_asymmetric_mass(system.description)) {
-    const SceneValue cell = place["mass"].item(entry->first).item(entry->second);
+/// Faults of the mass matrix that show without a state.
+void report_mass_faults(const ExpressionSystemDescription& description, const SceneValue& mass,
+                        Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < description.mass.size(); ++i) {
+    const Expression& diagonal = description.mass[i][i];
+    if (!diagonal.is_constant() || diagonal.constant_value() > 0) continue;
+    const SceneValue cell = mass.item(i).item(i);
+    diagnostics.error(
+        cell.node->position, cell.path,
+        fmt::format("is {}, must be > 0", to_text(diagonal.constant_value())),
+        fmt::format("it is the mass of '{}', and the matrix must be positive definite",
+                    description.coordinates[i]));
+  }
+  if (const auto entry = find_asymmetric_mass(description)) {
+    const SceneValue cell = mass.item(entry->first).item(entry->second);
     diagnostics.error(cell.node->position, cell.path, "differs from its mirror image",
                       fmt::format("the mass matrix must be symmetric: compare mass[{}][{}]",
                                   entry->second, entry->first));
-    return std::nullopt;
   }
+}
+
+/// Compiles the system; what only the compiler of formulas finds is reported for the whole block.
+std::optional<Model> build_model(const GeneralizedSceneSystem& system, const SceneValue& place,
+                                 Diagnostics& diagnostics) {
+  report_mass_faults(system.description, place["mass"], diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   try {
     ModelBuilder builder;
     builder.add_system(std::make_shared<ExpressionSystem>(system.description), system.position,

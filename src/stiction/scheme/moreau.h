@@ -1,4 +1,4 @@
-// Moreau's midpoint scheme with Newton restitution (Glocker–Studer 2005, §5; FORMULATION "moreau"):
+// Moreau's midpoint scheme with Newton restitution (Glocker–Studer 2005, §5):
 //
 //   q^M = q + h/2 v,   t^M = t + h/2,   active contacts {j : Φ_j(q^M, t^M) ≤ 0}
 //   M^M (v⁺ − v) = h k(t^M, q^M, v) + Gᵀλ + Σ (N_jᵀν_j + T_jᵀβ_j)

@@ -28,10 +28,12 @@ struct ContactOutcome {
 
 /// Energy given to the system during a step, [J]; losses are negative (T30).
 struct StepWork {
-  double applied = 0;   // by forces that have no potential
-  double motor = 0;     // by driven surfaces, driven constraints and motors
-  double friction = 0;  // by friction and dampers, ≤ 0 for e_T = 0
-  double impact = 0;    // by normal impulses, ≤ 0
+  double applied = 0;  // by forces that have no potential
+  double motor = 0;    // by driven surfaces, driven constraints and motors
+  // The next two are losses but for terms of order (gh)² where a contact that already separates, or
+  // a slip that reverses, falls within a step.
+  double friction = 0;  // by friction and dampers
+  double impact = 0;    // by normal impulses
 };
 
 struct StepResult {

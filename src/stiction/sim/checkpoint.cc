@@ -105,10 +105,7 @@ void Simulation::restore(const std::string& path) {
               .joint_error_max = worst[2],
               .steps_above_tolerance = counts[3],
               .retries = counts[4]};
-  result_.contacts.clear();
-  result_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
-  stage_.begin_step();
-  stage_.certify_state(model_, state_);
+  forget_last_step();
 }
 
 }  // namespace stiction

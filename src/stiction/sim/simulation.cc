@@ -13,8 +13,14 @@ namespace {
 /// A remainder of a duration below this share of h is rounding, not a step.
 constexpr double kStepRounding = 1e-9;
 
+/// Steps are counted in 64 bits and their times computed in doubles.
+constexpr double kMaxSteps = 1e15;
+
 std::string rejection_text(double t, double h, double tolerance, const Certificate& certificate,
                            const SolverReport& report) {
+  if (!std::isfinite(certificate.residual()))
+    return fmt::format("step from t = {} s with h = {} s has no finite answer; solver: {}", t, h,
+                       to_text(report.status));
   return fmt::format(
       "step from t = {} s with h = {} s misses the tolerance {}: residual {:.3g} (momentum {:.3g}, "
       "bilateral {:.3g}, cone {:.3g}); solver: {}",
@@ -43,12 +49,22 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
       stage_(*solver_),
       state_(model_.initial_state()) {
   validate();
-  result_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
-  result_.contacts.reserve(model_.num_contacts());
+  attempt_.contacts.reserve(model_.num_contacts());
+  taken_.contacts.reserve(model_.num_contacts());
   ledger_.begin(evaluator_.compute_energy(model_, state_));
+  forget_last_step();
+  summary_.gap_min = evidence_.certificate.gap;
+  summary_.joint_error_max = evidence_.certificate.joint;
+}
+
+/// As if no step had been taken yet: what observers are told of a start.
+void Simulation::forget_last_step() {
+  taken_.contacts.clear();
+  taken_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
+  stage_.begin_step();
   stage_.certify_state(model_, state_);
-  summary_.gap_min = stage_.certificate().gap;
-  summary_.joint_error_max = stage_.certificate().joint;
+  evidence_ = {};
+  evidence_.certificate = stage_.certificate();
 }
 
 void Simulation::validate() const {
@@ -89,32 +105,32 @@ double Simulation::step(double h) {
 
 bool Simulation::try_step(double h) {
   stage_.begin_step();
-  scheme_->step(model_, state_, h, stage_, result_);
+  scheme_->step(model_, state_, h, stage_, attempt_);
   return stage_.report().status == SolverStatus::kConverged &&
-         stage_.certificate().meets(options_.tolerance) && result_.end.q.allFinite() &&
-         result_.end.v.allFinite();
+         stage_.certificate().meets(options_.tolerance) && attempt_.end.q.allFinite() &&
+         attempt_.end.v.allFinite();
 }
 
 /// Whether there is anything to accept: an answer, if not a good one, and a state to go on from.
 bool Simulation::has_answer() const {
   const SolverStatus status = stage_.report().status;
   return status != SolverStatus::kUnsupported && status != SolverStatus::kNonFinite &&
-         std::isfinite(stage_.certificate().residual()) && result_.end.q.allFinite() &&
-         result_.end.v.allFinite();
+         std::isfinite(stage_.certificate().residual()) && attempt_.end.q.allFinite() &&
+         attempt_.end.v.allFinite();
 }
 
 void Simulation::accept_step(double h) {
-  result_.end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
-  std::swap(state_, result_.end);
-  ledger_.add_step(result_.work, evaluator_.compute_energy(model_, state_));
-  const Certificate& certificate = stage_.certificate();
+  attempt_.end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
+  std::swap(state_, attempt_.end);
+  std::swap(taken_, attempt_);
+  evidence_ = {stage_.certificate(), stage_.report(), stage_.wall(), h};
+  ledger_.add_step(taken_.work, evaluator_.compute_energy(model_, state_));
+  const Certificate& certificate = evidence_.certificate;
   ++summary_.steps;
-  summary_.contacts_max =
-      std::max(summary_.contacts_max, static_cast<int>(result_.contacts.size()));
+  summary_.contacts_max = std::max(summary_.contacts_max, static_cast<int>(taken_.contacts.size()));
   summary_.residual_max = std::max(summary_.residual_max, certificate.residual());
   summary_.gap_min = std::min(summary_.gap_min, certificate.gap);
   summary_.joint_error_max = std::max(summary_.joint_error_max, certificate.joint);
-  last_h_ = h;
   for (StepObserver* observer : observers_) notify(*observer);
 }
 
@@ -122,6 +138,9 @@ bool Simulation::run(double duration, const std::function<bool()>& should_stop) 
   if (!(duration >= 0) || !std::isfinite(duration))
     throw InputError(fmt::format("duration is {}, must be finite and >= 0", duration));
   const double h = options_.h;
+  if (!(duration / h < kMaxSteps))
+    throw InputError(fmt::format("duration {} with h = {} takes more than {:.0e} steps", duration,
+                                 h, kMaxSteps));
   const auto num_full = static_cast<std::int64_t>(std::floor(duration / h + kStepRounding));
   const double remainder = duration - static_cast<double>(num_full) * h;
   const std::int64_t num_steps = num_full + (remainder > kStepRounding * h ? 1 : 0);
@@ -140,16 +159,18 @@ void Simulation::add_observer(StepObserver& observer) {
   notify(observer);
 }
 
+void Simulation::remove_observer(StepObserver& observer) { std::erase(observers_, &observer); }
+
 void Simulation::notify(StepObserver& observer) const {
   observer.on_step({.step = summary_.steps,
-                    .h = last_h_,
+                    .h = evidence_.h,
                     .state = state_,
-                    .contacts = result_.contacts,
-                    .joint_impulses = result_.joint_impulses,
+                    .contacts = taken_.contacts,
+                    .joint_impulses = taken_.joint_impulses,
                     .energy = ledger_,
-                    .certificate = stage_.certificate(),
-                    .solver = stage_.report(),
-                    .solver_wall = stage_.wall()});
+                    .certificate = evidence_.certificate,
+                    .solver = evidence_.report,
+                    .solver_wall = evidence_.solver_wall});
 }
 
 }  // namespace stiction

@@ -95,16 +95,18 @@ class Simulation {
   const State& state() const { return state_; }
   const EnergyLedger& energy() const { return ledger_; }
   const RunSummary& summary() const { return summary_; }
-  const std::vector<ContactOutcome>& contacts() const { return result_.contacts; }
-  const std::vector<double>& joint_impulses() const { return result_.joint_impulses; }
-  const Certificate& certificate() const { return stage_.certificate(); }
-  const SolverReport& solver_report() const { return stage_.report(); }
+  // Of the step taken last:
+  const std::vector<ContactOutcome>& contacts() const { return taken_.contacts; }
+  const std::vector<double>& joint_impulses() const { return taken_.joint_impulses; }
+  const Certificate& certificate() const { return evidence_.certificate; }
+  const SolverReport& solver_report() const { return evidence_.report; }
   /// The step problem solved last, also after StepRejected.
   const StepProblem& last_problem() const { return scheme_->last_problem(); }
 
   /// The observer is told of every step taken from now on, and at once of the present state. It
   /// must outlive the simulation's steps.
   void add_observer(StepObserver& observer);
+  void remove_observer(StepObserver& observer);
   /// Tells the observer of the present state once more.
   void notify(StepObserver& observer) const;
 
@@ -125,7 +127,16 @@ class Simulation {
     double after_step(double next_h, double now);
   };
 
+  /// What a step leaves behind beside its result.
+  struct Evidence {
+    Certificate certificate;
+    SolverReport report;
+    double solver_wall = 0;
+    double h = 0;
+  };
+
   void validate() const;
+  void forget_last_step();
   bool try_step(double h);
   bool has_answer() const;
   void accept_step(double h);
@@ -137,9 +148,10 @@ class Simulation {
   SolveStage stage_;
   ModelEvaluator evaluator_;
   State state_;
-  StepResult result_;
+  StepResult attempt_;  // may be rejected
+  StepResult taken_;    // its `end` is in state_
+  Evidence evidence_;   // of the step taken
   Clock clock_;
-  double last_h_ = 0;
   EnergyLedger ledger_;
   RunSummary summary_;
   std::vector<StepObserver*> observers_;

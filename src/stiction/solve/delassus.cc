@@ -47,7 +47,7 @@ void Delassus<Real>::append_pieces(const BlockRows& rows, int first_row) {
 /// defect = p + Gᵀλ + Jᵀr − M̂w, in long double.
 template <class Real>
 void Delassus<Real>::compute_defect(const StepProblem& problem, const std::vector<Real>& impulse,
-                                    const std::vector<Real>& w) {
+                                    const std::vector<long double>& w) {
   defect_.assign(problem.p.begin(), problem.p.end());
   for (const Piece& piece : pieces_) {
     const int size = problem.block_size(piece.block);
@@ -76,15 +76,17 @@ void Delassus<Real>::solve_mass(const StepProblem& problem, Real* x) const {
 }
 
 template <class Real>
-void Delassus<Real>::compute_free_velocity(const StepProblem& problem, std::vector<Real>& w) const {
-  w.assign(problem.p.begin(), problem.p.end());
-  solve_mass(problem, w.data());
+void Delassus<Real>::compute_free_velocity(const StepProblem& problem,
+                                           std::vector<long double>& w) {
+  scratch_.assign(problem.p.begin(), problem.p.end());
+  solve_mass(problem, scratch_.data());
+  w.assign(scratch_.begin(), scratch_.end());
 }
 
 template <class Real>
 void Delassus<Real>::compute_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
-                                      std::vector<Real>& w) {
-  w.assign(problem.num_dofs(), Real(0));
+                                      std::vector<long double>& w) {
+  w.assign(problem.num_dofs(), 0.0L);
   scratch_.resize(problem.num_dofs());
   for (int refinement = 0; refinement < 2; ++refinement) {
     compute_defect(problem, impulse, w);
@@ -135,32 +137,33 @@ void Delassus<Real>::compute_involved(const StepProblem& problem,
 template <class Real>
 void Delassus<Real>::compute_row_velocity(const StepProblem& problem,
                                           const std::vector<Real>& impulse,
-                                          const std::vector<Real>& w, std::vector<Real>& u,
-                                          std::vector<Real>& magnitude) const {
-  u.resize(num_rows_);
+                                          const std::vector<long double>& w, std::vector<Real>& u,
+                                          std::vector<Real>& magnitude) {
+  sums_.resize(num_rows_);
   magnitude.resize(num_rows_);
   const int num_bilateral = problem.num_bilateral();
-  const auto start_sum = [&](int i, Real compliant, Real bias) {
-    u[i] = compliant + bias;
-    magnitude[i] = std::abs(compliant) + std::abs(bias);
+  const auto start_sum = [&](int i, long double compliant, long double bias) {
+    sums_[i] = compliant + bias;
+    magnitude[i] = static_cast<Real>(std::abs(compliant) + std::abs(bias));
   };
   for (int i = 0; i < num_bilateral; ++i)
-    start_sum(i, problem.compliance[i] * impulse[i], -problem.bias[i]);
+    start_sum(i, static_cast<long double>(problem.compliance[i]) * impulse[i], -problem.bias[i]);
   for (int i = 0; i < problem.num_contact_rows(); ++i)
-    start_sum(num_bilateral + i, problem.contact_compliance[i] * impulse[num_bilateral + i],
+    start_sum(num_bilateral + i,
+              static_cast<long double>(problem.contact_compliance[i]) * impulse[num_bilateral + i],
               problem.contact_bias[i]);
   for (const Piece& piece : pieces_) {
     const int size = problem.block_size(piece.block);
-    const Real* velocity = w.data() + problem.dof_start[piece.block];
+    const long double* velocity = w.data() + problem.dof_start[piece.block];
     for (int i = 0; i < piece.num_rows; ++i)
       for (int k = 0; k < size; ++k) {
-        const Real term = piece.values[i * size + k] * velocity[k];
-        u[piece.row + i] += term;
-        magnitude[piece.row + i] += std::abs(term);
+        const long double term = piece.values[i * size + k] * velocity[k];
+        sums_[piece.row + i] += term;
+        magnitude[piece.row + i] += static_cast<Real>(std::abs(term));
       }
   }
-  for (int i = 0; i < num_rows_; ++i)
-    if (std::abs(u[i]) <= kRounding<Real> * magnitude[i]) u[i] = 0;
+  u.resize(num_rows_);
+  for (int i = 0; i < num_rows_; ++i) u[i] = static_cast<Real>(sums_[i]);
 }
 
 template <class Real>

@@ -1,6 +1,6 @@
-// The matrix that maps impulses of rows to velocities of rows, W = J M̂⁻¹Jᵀ + compliance, over all
-// bilateral rows and then all contact rows of a step problem. M̂ is factorised block by block by LU,
-// since it need not be symmetric.
+// The matrix that maps impulses of rows to velocities of rows, W = J M̂⁻¹Jᵀ + compliance (T6), over
+// all bilateral rows and then all contact rows of a step problem. M̂ is factorised block by block by
+// LU, since it need not be symmetric.
 #pragma once
 
 #include <vector>
@@ -15,19 +15,21 @@ class Delassus {
   /// Factorises the mass blocks; false if one is singular.
   bool factor_mass(const StepProblem& problem);
 
+  // Velocities are kept in long double: where joints hold a body still, they are differences of far
+  // larger numbers, and refinement of the impulses lives on their digits.
+
   /// w = M̂⁻¹p.
-  void compute_free_velocity(const StepProblem& problem, std::vector<Real>& w) const;
+  void compute_free_velocity(const StepProblem& problem, std::vector<long double>& w);
   /// w = M̂⁻¹(p + Gᵀλ + Jᵀr) for the impulses of all rows, with one step of refinement. Components
   /// that are mere rounding of the impulses become zero: a body that is held still would creep
   /// otherwise, and nothing could tell later that its velocity is meant to be zero.
   void compute_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
-                        std::vector<Real>& w);
+                        std::vector<long double>& w);
   /// u = (G w + Cλ − b, J w + c r + b_c) for given impulses and velocities, and the sum of the
-  /// sizes of its terms. What is mere rounding of that sum becomes zero, so that a contact at rest
-  /// is one.
+  /// sizes of its terms.
   void compute_row_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
-                            const std::vector<Real>& w, std::vector<Real>& u,
-                            std::vector<Real>& magnitude) const;
+                            const std::vector<long double>& w, std::vector<Real>& u,
+                            std::vector<Real>& magnitude);
   /// Zeroes impulses that are mere rounding of others on the same block. Needs assemble.
   void clear_rounding(const StepProblem& problem, std::vector<Real>& impulse);
   /// Computes W. Needs factor_mass.
@@ -53,7 +55,7 @@ class Delassus {
   void prepare_weights(const StepProblem& problem);
   void compute_involved(const StepProblem& problem, const std::vector<Real>& impulse);
   void compute_defect(const StepProblem& problem, const std::vector<Real>& impulse,
-                      const std::vector<Real>& w);
+                      const std::vector<long double>& w);
 
   int num_rows_ = 0;
   std::vector<Real> mass_lu_;            // as mass_values of the problem
@@ -65,7 +67,7 @@ class Delassus {
   std::vector<int> block_pieces_;
   std::vector<Real> moved_;
   std::vector<Real> matrix_;
-  std::vector<long double> defect_;
+  std::vector<long double> defect_, sums_;
   std::vector<Real> scratch_;
 };
 

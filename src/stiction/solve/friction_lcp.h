@@ -5,9 +5,9 @@
 // D the vertices of the friction section. Unbounded bilateral rows become free variables. A bounded
 // row with impulse in [lo, hi] is split at its bound (or zero) nearest to zero into parts ±x ≥ 0,
 // each with a multiplier t of its remaining room, 0 ≤ room − x ⊥ t ≥ 0: the same pattern as
-// friction. (λ − lo as the only variable was rejected: a generous bound would swallow the digits of
-// the impulse.) Rows are scaled by s = 1/√W so that the matrix has a diagonal of about one in any
-// units; a friction coefficient becomes μ s_N/s_T, and the matrix stays copositive.
+// friction (T7). (λ − lo as the only variable was rejected: a generous bound would swallow the
+// digits of the impulse.) Rows are scaled by s = 1/√W so that the matrix has a diagonal of about
+// one in any units; a friction coefficient becomes μ s_N/s_T, and the matrix stays copositive (T8).
 #pragma once
 
 #include <vector>
@@ -75,7 +75,8 @@ class FrictionLcp {
   std::vector<Real> scale_;  // s of each row
   std::vector<Real> shift_;  // constant part of the impulses
   std::vector<Real> impulse_;
-  std::vector<Real> w_, u_;      // velocities for impulse_
+  std::vector<long double> w_;   // velocities for impulse_
+  std::vector<Real> u_;          // of the rows
   std::vector<Real> magnitude_;  // sum of the sizes of the terms of u_
   std::vector<Real> y_;
   std::vector<Real> combined_;  // one row of CᵀW

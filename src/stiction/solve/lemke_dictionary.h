@@ -1,7 +1,7 @@
 // The condensed tableau of Lemke's method: the basic variables as affine functions of the nonbasic
 // ones, x_B = D x_N + D_q, n × (n + 2) numbers in one array. It starts from
 //
-//   y = A z + d z₀ + q
+//   y = A z + d z₀ + q                                                                        (T9)
 //
 // with y basic. The lexicographic rule perturbs q to q + (ε, ε², …, εⁿ); the coefficients of the
 // powers of ε need no storage of their own, since that of εʲ in a row is minus the coefficient of

@@ -56,7 +56,7 @@ void LemkeLcp<Real>::prepare(const MixedLcp<Real>& lcp, const LemkeOptions& opti
   for (Real& d : cover_) d = options.cover_seed == 0 ? 1 : std::exp2(random.uniform(-1, 1));
   data_.cover = cover_.data();
   starts_feasible_ = std::all_of(data_.q, data_.q + n, [](Real q) { return q >= 0; });
-  dictionary_.reset(data_);
+  if (!starts_feasible_) dictionary_.reset(data_);
 }
 
 /// Gaussian elimination of the free variables with diagonal pivots, largest first. With A = G M⁻¹Gᵀ
@@ -142,7 +142,10 @@ LcpReport LemkeLcp<Real>::pivot(const LemkeOptions& options) {
       return {LcpStatus::kSingular, pivots};
     const int entering = dictionary_.complement(left);
     row = blocking_row(entering);
-    if (row < 0 && since_refresh_ > 0 && refresh()) row = blocking_row(entering);
+    if (row < 0 && since_refresh_ > 0) {  // rounding may have hidden the row
+      if (!refresh()) return {LcpStatus::kSingular, pivots};
+      row = blocking_row(entering);
+    }
     if (row < 0)
       return {dictionary_.try_dismiss_z0(left, Real(kAlmostZero)) ? LcpStatus::kSolved
                                                                   : LcpStatus::kRay,

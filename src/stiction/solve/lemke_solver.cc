@@ -11,9 +11,9 @@
 namespace stiction {
 namespace {
 
-/// An answer is corrected until its violation is perfect or stops falling. Violations that are good
-/// are rounding; an attempt that misses it is tried again by other means. If none does better, the
-/// best attempt counts as solved where it is sufficient.
+/// An answer is corrected until its violation is perfect or stops falling. One that is not good
+/// after that is tried again by other means. If all attempts miss it, the best of them still counts
+/// as solved where it is sufficient.
 constexpr double kPerfectViolation = 1e-14;
 constexpr double kGoodViolation = 1e-11;
 constexpr double kSufficientViolation = 1e-10;

@@ -1,8 +1,9 @@
 // Solves step problems with polyhedral friction by Lemke's method (lemke_lcp.h), directly and to
-// rounding. Guaranteed to find a solution when M̂ is positive definite, the contact biases are
-// nonnegative and the bilateral rows are consistent; redundant rows and degenerate contacts are no
-// exception. Cubic in the number of contacts: meant for small problems and as the reference for
-// other solvers. Refuses the disc with two tangents.
+// rounding. Guaranteed to find a solution when M̂ is positive definite, the bilateral rows are
+// consistent, and the contact biases do no negative work on impulses that cancel each other (T9):
+// they are nonnegative, or all derive from one velocity as those of equal restitution do. Redundant
+// rows and degenerate contacts are no exception. Cubic in the number of contacts: meant for small
+// problems and as the reference for other solvers. Refuses the disc with two tangents.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,114 @@
+// stiction export: tables and pictures.
+#include <fmt/format.h>
+
+#include "tests/app/program.h"
+
+namespace stiction {
+namespace {
+
+using ExportCommand = ProgramTest;
+
+/// Whether every tag of an XML text is closed, in order. No entities, comments or CDATA.
+::testing::AssertionResult is_well_formed(const std::string& text) {
+  std::vector<std::string> open;
+  for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
+    const std::size_t end = text.find('>', at);
+    if (end == std::string::npos) return ::testing::AssertionFailure() << "tag is not closed";
+    const std::string tag = text.substr(at + 1, end - at - 1);
+    if (std::count(tag.begin(), tag.end(), '\'') % 2 != 0)
+      return ::testing::AssertionFailure() << "quotes of <" << tag << ">";
+    if (tag.ends_with('/')) continue;
+    const std::string name = tag.substr(0, tag.find(' '));
+    if (!name.starts_with('/')) {
+      open.push_back(name);
+    } else {
+      if (open.empty() || "/" + open.back() != name)
+        return ::testing::AssertionFailure() << "<" << name << "> closes nothing";
+      open.pop_back();
+    }
+  }
+  if (!open.empty()) return ::testing::AssertionFailure() << "<" << open.back() << "> stays open";
+  return ::testing::AssertionSuccess();
+}
+
+TEST_F(ExportCommand, TableHasTheNamesAndOneLineForEachStep) {
+  ASSERT_EQ(
+      stiction({"run", example("woodpecker"), "--duration", "0.01", "--out", "r.h5"}).exit_code, 0);
+  const auto lines = table("r.h5");
+  ASSERT_EQ(lines.size(), 102u);
+  EXPECT_EQ(lines[0], "time,y,phi_M,phi_S,v.y,v.phi_M,v.phi_S");
+  EXPECT_EQ(lines[1], "0,0,-0.1036,-0.2788,-0.3411,0,-7.4583");
+  EXPECT_EQ(lines.back().find("0.01,"), 0u);
+}
+
+TEST_F(ExportCommand, FilesThatAreNoRecordingsAreRefused) {
+  write_bytes(file("text.h5"), "time,x\n");
+  ASSERT_EQ(
+      stiction({"run", example("incline"), "--no-recording", "--save", "checkpoint.h5"}).exit_code,
+      0);
+  for (const std::string name : {"none.h5", "text.h5", "checkpoint.h5", "."}) {
+    const auto result = stiction({"export", name, "--csv", "table.csv"});
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_NE(result.err.find(name), std::string::npos) << result.err;
+    EXPECT_FALSE(has_file("table.csv"));
+  }
+}
+
+TEST_F(ExportCommand, TablesThatCannotBeWrittenAreErrors) {
+  ASSERT_EQ(stiction({"run", example("incline"), "--out", "r.h5"}).exit_code, 0);
+  for (const std::string target : {"/dev/full", "none/table.csv", "."}) {
+    const auto result = stiction({"export", "r.h5", "--csv", target});
+    EXPECT_EQ(result.exit_code, 2) << target;
+    EXPECT_NE(result.err.find(target), std::string::npos) << result.err;
+  }
+  const auto result = stiction({"export", "r.h5", "--csv", "table.csv"}, {.file_size_limit = 1000});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("File too large"), std::string::npos) << result.err;
+  EXPECT_EQ(files(), std::vector<std::string>{"r.h5"});
+  EXPECT_EQ(stiction({"export", "r.h5", "--csv", "/dev/stdout"}).out.find("time,s,n,v.s,v.n\n0,"),
+            0u);
+}
+
+TEST_F(ExportCommand, NothingToExportIsRefused) {
+  EXPECT_EQ(stiction({"export", "r.h5"}).exit_code, 2);
+  EXPECT_EQ(stiction({"export"}).exit_code, 2);
+}
+
+TEST_F(ExportCommand, PictureIsWellFormedAndLabelled) {
+  const std::string scene = scene_file(
+      "{\"stiction\": 1, \"name\": \"a < b & 'c'\\u0001\", \"generalized\": {\"coordinates\": "
+      "{\"x\": "
+      "{\"velocity\": 1}, \"y\": {}}, \"mass\": [[1, 0], [0, 1]]}}");
+  ASSERT_EQ(stiction({"run", scene, "--out", "r.h5"}).exit_code, 0);
+  ASSERT_EQ(stiction({"export", "r.h5", "--svg", "x.svg"}).exit_code, 0);
+  const std::string svg = read_bytes(file("x.svg"));
+  EXPECT_TRUE(is_well_formed(svg));
+  EXPECT_EQ(svg.find("<svg xmlns='http://www.w3.org/2000/svg'"), 0u);
+  for (const char* label : {">a &lt; b &amp; 'c' <", ">time<", ">x<", "<polyline "})
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  // A phase portrait, from 0.5 s on; and a constant curve.
+  ASSERT_EQ(
+      stiction({"export", "r.h5", "--svg", "p.svg", "--x", "x", "--y", "v.x", "--from", "0.5"})
+          .exit_code,
+      0);
+  const std::string portrait = read_bytes(file("p.svg"));
+  EXPECT_TRUE(is_well_formed(portrait));
+  EXPECT_NE(portrait.find(">v.x<"), std::string::npos);
+  EXPECT_EQ(portrait.find("nan"), std::string::npos);
+}
+
+TEST_F(ExportCommand, UnknownColumnsComeWithASuggestion) {
+  ASSERT_EQ(
+      stiction({"run", example("woodpecker"), "--duration", "0.01", "--out", "r.h5"}).exit_code, 0);
+  auto result = stiction({"export", "r.h5", "--svg", "x.svg", "--x", "phi_N"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err,
+            "stiction: r.h5: the recording has no column 'phi_N'; did you mean 'phi_M'?\n");
+  result = stiction({"export", "r.h5", "--svg", "x.svg", "--from", "3"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "stiction: --from is 3 s, but the recording ends at 0.01 s\n");
+  EXPECT_FALSE(has_file("x.svg"));
+}
+
+}  // namespace
+}  // namespace stiction
