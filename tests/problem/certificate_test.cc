@@ -60,6 +60,23 @@ TEST(Certificate, IsInvalidForAnythingNotFinite) {
     biased.contact_bias[0] = bad;
     EXPECT_FALSE(certify(biased, solution({0.75, 0}, {1, -0.5})).meets(1e300));
   }
+  StepProblem rough = block(2, 2, -1);
+  rough.mu[0] = nan;
+  EXPECT_FALSE(certify(rough, solution({0.75, 0}, {1, -0.5})).meets(1e300));
+  StepProblem compliant = block(2, 2, -1);
+  compliant.contact_compliance[1] = nan;
+  EXPECT_FALSE(certify(compliant, solution({0.75, 0}, {1, -0.5})).meets(1e300));
+  for (const auto& row :
+       {StepProblem::BilateralRow{.lower = nan}, StepProblem::BilateralRow{.upper = nan},
+        StepProblem::BilateralRow{.compliance = nan}, StepProblem::BilateralRow{.bias = nan}}) {
+    StepProblem held;
+    held.add_mass_block(1)(0, 0) = 2;
+    held.add_bilateral_row(row);
+    held.bilateral.add_entry(0, 1)(0, 0) = 1;
+    StepSolution answer = solution({0}, {});
+    answer.lambda = {0};
+    EXPECT_FALSE(certify(held, answer).meets(1e300));
+  }
   EXPECT_FALSE(certify(block(-2, 2, -1), solution({0.75, 0}, {1, -0.5})).meets(1e300))
       << "mass not positive definite";
   EXPECT_FALSE(certify(block(2, 2, -1), solution({0.75, 0}, {1})).meets(1e300)) << "wrong size";

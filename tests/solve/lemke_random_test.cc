@@ -1,5 +1,6 @@
 // The guarantee itself: Lemke's method never fails on a polyhedral problem with positive definite
 // mass. The certificate, which shares no code with the solver, is the judge.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ void expect_all_solved(std::uint64_t num_seeds) {
   EXPECT_GE(stages[0], static_cast<int>(0.99 * static_cast<double>(num_seeds)));
   for (int stage = 0; stage < 5; ++stage)
     ::testing::Test::RecordProperty("stage" + std::to_string(stage), stages[stage]);
-  ::testing::Test::RecordProperty("worst_residual", std::to_string(worst));
+  ::testing::Test::RecordProperty("worst_residual", fmt::format("{:.3g}", worst));
 }
 
 #if defined(__has_feature)

@@ -214,6 +214,7 @@ double Certifier::bilateral_residual(const StepProblem& problem,
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, involved_,
                                           condensed_bilateral_, offset);
+    if (!(problem.lower[i] <= problem.upper[i])) return kInfinity;  // std::clamp drops a NaN
     const double lambda = solution.lambda[i];
     const double slack = view.u[0] + problem.compliance[i] * lambda - problem.bias[i];
     const double delassus = view.delassus(0, 0) + problem.compliance[i];
@@ -253,6 +254,7 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
       if (view.u[0] < 0) return kInfinity;
       continue;
     }
+    if (!(problem.mu[j] >= 0)) return kInfinity;
     const FrictionCone cone{num_rows - 1, problem.mu[j], problem.section[j]};
     Eigen::Vector3d u_hat = view.u;
     u_hat[0] += cone.mu * cone.support_against(view.u);

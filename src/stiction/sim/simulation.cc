@@ -113,10 +113,8 @@ bool Simulation::try_step(double h) {
 
 /// Whether there is anything to accept: an answer, if not a good one, and a state to go on from.
 bool Simulation::has_answer() const {
-  const SolverStatus status = stage_.report().status;
-  return status != SolverStatus::kUnsupported && status != SolverStatus::kNonFinite &&
-         std::isfinite(stage_.certificate().residual()) && attempt_.end.q.allFinite() &&
-         attempt_.end.v.allFinite();
+  return stage_.report().has_answer && std::isfinite(stage_.certificate().residual()) &&
+         attempt_.end.q.allFinite() && attempt_.end.v.allFinite();
 }
 
 void Simulation::accept_step(double h) {
@@ -134,13 +132,17 @@ void Simulation::accept_step(double h) {
   for (StepObserver* observer : observers_) notify(*observer);
 }
 
-bool Simulation::run(double duration, const std::function<bool()>& should_stop) {
+void Simulation::check_duration(double duration) const {
   if (!(duration >= 0) || !std::isfinite(duration))
     throw InputError(fmt::format("duration is {}, must be finite and >= 0", duration));
-  const double h = options_.h;
-  if (!(duration / h < kMaxSteps))
+  if (!(duration / options_.h < kMaxSteps))
     throw InputError(fmt::format("duration {} with h = {} takes more than {:.0e} steps", duration,
-                                 h, kMaxSteps));
+                                 options_.h, kMaxSteps));
+}
+
+bool Simulation::run(double duration, const std::function<bool()>& should_stop) {
+  check_duration(duration);
+  const double h = options_.h;
   const auto num_full = static_cast<std::int64_t>(std::floor(duration / h + kStepRounding));
   const double remainder = duration - static_cast<double>(num_full) * h;
   const std::int64_t num_steps = num_full + (remainder > kStepRounding * h ? 1 : 0);

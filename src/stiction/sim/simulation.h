@@ -89,6 +89,8 @@ class Simulation {
   /// Steps of options().h, the last one shorter where `duration` is no multiple. `should_stop` is
   /// asked before every step. Returns whether the end was reached.
   bool run(double duration, const std::function<bool()>& should_stop = {});
+  /// Throws the InputError that run(duration) would throw.
+  void check_duration(double duration) const;
 
   const Model& model() const { return model_; }
   const SimulationOptions& options() const { return options_; }

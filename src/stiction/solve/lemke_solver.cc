@@ -152,12 +152,13 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
   std::fill(solution.w.begin(), solution.w.end(), 0.0);
   std::fill(solution.lambda.begin(), solution.lambda.end(), 0.0);
   std::fill(solution.r.begin(), solution.r.end(), 0.0);
-  if (!is_supported(problem)) return {.status = SolverStatus::kUnsupported};
-  if (!all_finite(problem)) return {.status = SolverStatus::kNonFinite};
+  if (!is_supported(problem)) return {.status = SolverStatus::kUnsupported, .has_answer = false};
+  if (!all_finite(problem)) return {.status = SolverStatus::kNonFinite, .has_answer = false};
   Progress progress;
   run<double>(problem, kDoubleAttempts, workspace_->in_double, solution, progress);
   if (!progress.is_done() && progress.report.status != SolverStatus::kNonFinite)
     run<long double>(problem, kLongAttempts, workspace_->in_long_double, solution, progress);
+  progress.report.has_answer = progress.has_answer;
   if (progress.violation <= kSufficientViolation) progress.report.status = SolverStatus::kConverged;
   return progress.report;
 }
