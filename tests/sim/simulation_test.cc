@@ -253,6 +253,31 @@ TEST(EnergyLedger, BooksEveryCauseOfAStep) {
   EXPECT_EQ(ledger.numerical, -0.25);
 }
 
+TEST(Simulation, RejectsGapsEnergiesAndMassesThatCannotBe) {
+  const auto rejection = [](SystemBuilder& system) -> std::string {
+    Simulation simulation(system.build_model(), {.h = 1e-2, .on_failure = OnFailure::kAccept});
+    try {
+      simulation.run(2);
+    } catch (const StepRejected& rejected) {
+      EXPECT_TRUE(std::isfinite(simulation.energy().now.total()));
+      return rejected.what();
+    }
+    return "not rejected";
+  };
+  const std::string expected = "leads nowhere: a number is not finite, or the mass matrix is not";
+  // The gap is a number only for x > 0, the potential too, the mass is positive only for x > 0.
+  for (int kind = 0; kind < 3; ++kind) {
+    SystemBuilder system;
+    const Expression x = system.add_coordinate("x", {1, -1});
+    system.set_mass(x, x, kind == 2 ? x : Expression(1.0));
+    if (kind == 0) system.add_contact({.name = "wall", .gap = log(x) + 50.0});
+    if (kind == 1) system.set_potential(1e-3 * log(x));
+    if (kind == 2) system.add_force(x, -10.0);
+    const std::string text = rejection(system);
+    EXPECT_NE(text.find(expected), std::string::npos) << kind << ": " << text;
+  }
+}
+
 TEST(Simulation, DoesNotAcceptAStepWithoutAnAnswer) {
   // Two walls close in on x from both sides: no velocity satisfies both. y is not concerned.
   SystemBuilder system;

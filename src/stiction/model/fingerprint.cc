@@ -1,8 +1,12 @@
-// compute_fingerprint: FNV-1a over everything that a model says of itself at its initial state.
+// compute_fingerprint: FNV-1a over everything that a model says of itself at its initial
+// state and at a few places around it.
+#include "stiction/base/random.h"
 #include "stiction/model/model.h"
 
 namespace stiction {
 namespace {
+
+constexpr int kNumPlaces = 3;
 
 class Hash {
  public:
@@ -72,8 +76,17 @@ std::uint64_t compute_fingerprint(const Model& model) {
   for (const Model::Part& part : model.parts()) {
     const int n = part.system->num_coordinates();
     add_layout(part.system->layout(), hash);
-    add_functions(*part.system, start.t, start.q.segment(part.offset, n),
-                  start.v.segment(part.offset, n), hash);
+    VectorXd q = start.q.segment(part.offset, n), v = start.v.segment(part.offset, n);
+    add_functions(*part.system, start.t, q, v, hash);
+    // Functions may agree at the start and nowhere else: look at other places and times too.
+    Random random(1);
+    for (int i = 0; i < kNumPlaces; ++i) {
+      for (int k = 0; k < n; ++k) {
+        q[k] += random.uniform(-0.5, 0.5);
+        v[k] += random.uniform(-0.5, 0.5);
+      }
+      add_functions(*part.system, start.t + random.uniform(), q, v, hash);
+    }
   }
   return hash.value();
 }

@@ -264,6 +264,8 @@ std::vector<StartFault> find_start_faults(const Model& model, const State& state
     inspector.inspect_rows();
     inspector.inspect_springs();
   }
+  if (faults.empty() && !std::isfinite(ModelEvaluator().compute_energy(model, state).total()))
+    faults.push_back({Where::kState, 0, 0, "energy at the start is not finite", false});
   return faults;
 }
 

@@ -1,7 +1,6 @@
 #include "stiction/problem/certificate.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -16,6 +15,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// rounding of those bodies' velocities (2e-16 of them) stays below 1e-11 where the row's own
 /// impulses are zero or tiny. (T21), (T22)
 constexpr double kBackgroundShare = 1e-4;
+
+/// Impulses that cancel each other can be arbitrarily large, and would hide any error if it were
+/// measured by them. They count up to this multiple of what the momenta and biases of the problem
+/// amount to; light bodies under heavy ones, of mass ratio ρ, need √ρ per body. (T21), (T22)
+constexpr double kDataFactor = 1e7;
 
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -66,16 +70,24 @@ LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int 
   return view;
 }
 
-/// The largest eigenvalue of the leading num_rows × num_rows part.
-double largest_eigenvalue(const Eigen::Matrix3d& block, int num_rows) {
-  if (num_rows == 1) return block(0, 0);
-  if (num_rows == 2) {
-    const double half_trace = 0.5 * (block(0, 0) + block(1, 1));
-    return half_trace + std::hypot(0.5 * (block(0, 0) - block(1, 1)), block(0, 1));
-  }
-  Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver;
-  solver.computeDirect(block, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues()[2];
+/// Impulses over s and velocities times s have the unit √J and an effective mass of about one.
+/// Normal and tangents get scales of their own, 1/√W: with a common one, errors of the stiffer
+/// direction would be seen too small by the ratio of the two.
+struct ContactScale {
+  double normal = 0;  // 0: nothing moves this contact
+  double tangential = 0;
+};
+
+ContactScale scale_of(const Eigen::Matrix3d& delassus, int num_rows) {
+  const double normal = delassus(0, 0);
+  double tangential = num_rows > 1 ? delassus(1, 1) : 0;
+  if (num_rows == 3)  // the larger eigenvalue of the tangential block
+    tangential = 0.5 * (delassus(1, 1) + delassus(2, 2)) +
+                 std::hypot(0.5 * (delassus(1, 1) - delassus(2, 2)), delassus(1, 2));
+  const double largest = std::max(normal, tangential);
+  if (!(largest > 0)) return {};
+  return {1 / std::sqrt(normal > 0 ? normal : largest),
+          1 / std::sqrt(tangential > 0 ? tangential : largest)};
 }
 
 }  // namespace
@@ -106,6 +118,8 @@ Certificate Certifier::certify(const StepProblem& problem, const StepSolution& s
 
   Certificate certificate;
   certificate.momentum = momentum_residual(problem, solution);
+  data_cap_ = kDataFactor * measure_data(problem);
+  for (double& impulses : involved_) impulses = std::min(impulses, data_cap_);
   certificate.bilateral = bilateral_residual(problem, solution);
   certificate.cone = cone_residual(problem, solution);
   if (!std::isfinite(certificate.residual())) return Certificate::invalid();
@@ -176,6 +190,7 @@ void subtract_impulses(const StepProblem& problem, const BlockRows& rows,
 double Certifier::momentum_residual(const StepProblem& problem, const StepSolution& solution) {
   defect_.assign(problem.num_dofs(), 0.0);
   involved_.assign(problem.num_blocks(), 0.0);
+  largest_momentum_ = 0;
   const auto energy_norm = [&](int b, const ConstVectorRef& x) {
     const int n = problem.block_size(b);
     scratch_.resize(n);
@@ -193,6 +208,7 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
     VectorMap defect(defect_.data() + problem.dof_start[b], n);
     defect.noalias() = problem.mass_block(b).lazyProduct(w);
     involved_[b] = energy_norm(b, defect) + energy_norm(b, p);
+    largest_momentum_ = worse(largest_momentum_, involved_[b]);
     defect -= p;
   }
   subtract_impulses(problem, problem.bilateral, solution.lambda, condensed_bilateral_, defect_,
@@ -204,6 +220,33 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
     worst = worse(worst, relative(energy_norm(b, defect), involved_[b]));
   }
   return worst;
+}
+
+/// The largest momentum of a block, and the largest impulse that a bias calls for, in √J.
+double Certifier::measure_data(const StepProblem& problem) const {
+  double largest = largest_momentum_;
+  const auto measure = [&](const BlockRows& rows, const std::vector<double>& condensed,
+                           const std::vector<double>& compliance, const std::vector<double>& bias) {
+    std::size_t offset = 0;
+    for (int i = 0; i < rows.num_row_blocks(); ++i) {
+      Eigen::Vector3d delassus = Eigen::Vector3d::Zero();
+      for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
+        const ConstRowMatrixMap b(condensed.data() + offset, rows.num_rows(i),
+                                  rows.entry_columns(e));
+        delassus.head(rows.num_rows(i)) += b.rowwise().squaredNorm();
+        offset += static_cast<std::size_t>(b.size());
+      }
+      for (int k = 0; k < rows.num_rows(i); ++k) {
+        const int row = rows.row_start(i) + k;
+        const double inverse_mass = delassus[k] + compliance[row];
+        if (inverse_mass > 0)
+          largest = worse(largest, std::abs(bias[row]) / std::sqrt(inverse_mass));
+      }
+    }
+  };
+  measure(problem.bilateral, condensed_bilateral_, problem.compliance, problem.bias);
+  measure(problem.contacts, condensed_contacts_, problem.contact_compliance, problem.contact_bias);
+  return largest;
 }
 
 double Certifier::bilateral_residual(const StepProblem& problem,
@@ -230,7 +273,7 @@ double Certifier::bilateral_residual(const StepProblem& problem,
     total += std::abs(lambda) * weight;
     background = std::max(background, (view.reach[0] + std::abs(problem.bias[i])) / weight);
   }
-  return relative(worst, total + kBackgroundShare * background);
+  return relative(worst, std::min(total, data_cap_) + kBackgroundShare * background);
 }
 
 double Certifier::cone_residual(const StepProblem& problem, const StepSolution& solution) const {
@@ -249,20 +292,28 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
       view.reach[i] += std::abs(problem.contact_bias[start + i]);
       view.delassus(i, i) += compliance;
     }
-    const double inverse_mass = largest_eigenvalue(view.delassus, num_rows);
-    if (inverse_mass <= 0) {  // no impulse changes anything here: only feasibility can be asked for
+    const ContactScale scale = scale_of(view.delassus, num_rows);
+    if (!(scale.normal >
+          0)) {  // no impulse changes anything here: only feasibility can be asked for
       if (view.u[0] < 0) return kInfinity;
       continue;
     }
     if (!(problem.mu[j] >= 0)) return kInfinity;
-    const FrictionCone cone{num_rows - 1, problem.mu[j], problem.section[j]};
-    Eigen::Vector3d u_hat = view.u;
-    u_hat[0] += cone.mu * cone.support_against(view.u);
-    worst = worse(worst, (r - cone.project(r - u_hat / inverse_mass)).norm());
-    total += r.norm();
-    background = std::max(background, view.reach.norm() / inverse_mass);
+    const FrictionCone cone{num_rows - 1, problem.mu[j] * scale.normal / scale.tangential,
+                            problem.section[j]};
+    const Eigen::Vector3d s(scale.normal, scale.tangential, scale.tangential);
+    const Eigen::Vector3d impulse = r.cwiseQuotient(s), u = view.u.cwiseProduct(s);
+    Eigen::Vector3d u_hat = u;
+    u_hat[0] += cone.mu * cone.support_against(u);
+    const Eigen::Vector3d shifted = impulse - u_hat, projected = cone.project(shifted);
+    // Inside the cone the error is û itself; taking the difference would lose it beside a large
+    // impulse.
+    const Eigen::Vector3d error = projected == shifted ? u_hat : impulse - projected;
+    worst = worse(worst, error.norm());
+    total += impulse.norm();
+    background = std::max(background, view.reach.cwiseProduct(s).norm());
   }
-  return relative(worst, total + kBackgroundShare * background);
+  return relative(worst, std::min(total, data_cap_) + kBackgroundShare * background);
 }
 
 Certificate certify(const StepProblem& problem, const StepSolution& solution) {

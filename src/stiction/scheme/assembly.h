@@ -23,8 +23,8 @@ class StepAssembly {
   /// Mass blocks M(point) and p = M v + h k(point, v).                                        (T12)
   void add_mass_and_momentum(const Model& model, const EvaluationPoint& point, const VectorXd& v,
                              double h);
-  /// G w = −∂Θ/∂t − stabilization·Θ(q, t)/h, with G at `point` and Θ at `start` (no Θ term if h =
-  /// 0).
+  /// G w + Cλ = −∂Θ/∂t − stabilization·Θ(q, t)/h with G at `point`, Θ at `start` (no Θ term if h =
+  /// 0) and a tiny C. (T15)
   void add_constraint_rows(const Model& model, const EvaluationPoint& point, const State& start,
                            double h, double stabilization);
   /// Implicit springs and dampers as compliant rows (T14); nothing for h = 0.

@@ -18,14 +18,16 @@ constexpr double kMaxSteps = 1e15;
 
 std::string rejection_text(double t, double h, double tolerance, const Certificate& certificate,
                            const SolverReport& report) {
-  if (!std::isfinite(certificate.residual()))
-    return fmt::format("step from t = {} s with h = {} s has no finite answer; solver: {}", t, h,
-                       to_text(report.status));
-  return fmt::format(
-      "step from t = {} s with h = {} s misses the tolerance {}: residual {:.3g} (momentum {:.3g}, "
-      "bilateral {:.3g}, cone {:.3g}); solver: {}",
-      t, h, tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
-      certificate.cone, to_text(report.status));
+  const std::string step = fmt::format("step from t = {} s with h = {} s", t, h);
+  if (!report.has_answer) return fmt::format("{} has no answer: {}", step, to_text(report.status));
+  if (!certificate.meets(tolerance) && std::isfinite(certificate.residual()))
+    return fmt::format(
+        "{} misses the tolerance {}: residual {:.3g} (momentum {:.3g}, bilateral {:.3g}, cone "
+        "{:.3g}); solver: {}",
+        step, tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
+        certificate.cone, to_text(report.status));
+  return step +
+         " leads nowhere: a number is not finite, or the mass matrix is not positive definite";
 }
 
 }  // namespace
@@ -106,15 +108,18 @@ double Simulation::step(double h) {
 bool Simulation::try_step(double h) {
   stage_.begin_step();
   scheme_->step(model_, state_, h, stage_, attempt_);
-  return stage_.report().status == SolverStatus::kConverged &&
-         stage_.certificate().meets(options_.tolerance) && attempt_.end.q.allFinite() &&
-         attempt_.end.v.allFinite();
+  attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
+  return has_answer() && stage_.certificate().meets(options_.tolerance);
 }
 
 /// Whether there is anything to accept: an answer, if not a good one, and a state to go on from.
 bool Simulation::has_answer() const {
-  return stage_.report().has_answer && std::isfinite(stage_.certificate().residual()) &&
-         attempt_.end.q.allFinite() && attempt_.end.v.allFinite();
+  const Certificate& certificate = stage_.certificate();
+  return stage_.report().has_answer && std::isfinite(certificate.residual()) &&
+         std::isfinite(certificate.joint) &&
+         certificate.gap > -std::numeric_limits<double>::infinity() &&
+         std::isfinite(attempt_energy_.total()) && attempt_.end.q.allFinite() &&
+         attempt_.end.v.allFinite();
 }
 
 void Simulation::accept_step(double h) {
@@ -122,7 +127,7 @@ void Simulation::accept_step(double h) {
   std::swap(state_, attempt_.end);
   std::swap(taken_, attempt_);
   evidence_ = {stage_.certificate(), stage_.report(), stage_.wall(), h};
-  ledger_.add_step(taken_.work, evaluator_.compute_energy(model_, state_));
+  ledger_.add_step(taken_.work, attempt_energy_);
   const Certificate& certificate = evidence_.certificate;
   ++summary_.steps;
   summary_.contacts_max = std::max(summary_.contacts_max, static_cast<int>(taken_.contacts.size()));

@@ -151,8 +151,9 @@ class Simulation {
   ModelEvaluator evaluator_;
   State state_;
   StepResult attempt_;  // may be rejected
-  StepResult taken_;    // its `end` is in state_
-  Evidence evidence_;   // of the step taken
+  Energy attempt_energy_;
+  StepResult taken_;   // its `end` is in state_
+  Evidence evidence_;  // of the step taken
   Clock clock_;
   EnergyLedger ledger_;
   RunSummary summary_;
