@@ -11,9 +11,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Share of the impulses on the bodies of a row that counts as an impulse of that row, so that the
-/// rounding of those bodies' velocities (2e-16 of them) stays below 1e-11 where the row's own
-/// impulses are zero or tiny. (T21), (T22)
+/// Share of the impulses on the most loaded block that counts as an impulse of every row, so that
+/// the rounding of velocities (2e-16 of them) stays below 1e-11 where the rows' own impulses are
+/// zero or tiny. (T21), (T22)
 constexpr double kBackgroundShare = 1e-4;
 
 /// Impulses that cancel each other can be arbitrarily large, and would hide any error if it were
@@ -40,18 +40,18 @@ double relative(double residual, double scale) {
 using FactorMap = Eigen::Map<MatrixXd>;
 using ConstFactorMap = Eigen::Map<const MatrixXd>;
 
-/// One row block seen from its own side: its velocity J w, the velocity that the impulses on the
-/// blocks it touches could have given it, and its diagonal block J S⁻¹Jᵀ of the Delassus matrix.
+/// One row block seen from its own side: its velocity J w, the velocity that impulses as large as
+/// those on any block could give it, and its diagonal block J S⁻¹Jᵀ of the Delassus matrix.
 struct LocalView {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
-  Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ · impulses on the block
+  Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ · impulses on a block
   Eigen::Matrix3d delassus = Eigen::Matrix3d::Zero();
 };
 
 /// `condensed` holds L⁻¹Jᵀ of the entries one after the other; `offset` moves past those of this
 /// block.
 LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int row_block,
-                         const std::vector<double>& w, const std::vector<double>& involved,
+                         const std::vector<double>& w, double background,
                          const std::vector<double>& condensed, std::size_t& offset) {
   LocalView view;
   const int num_rows = rows.num_rows(row_block);
@@ -62,7 +62,7 @@ LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int 
     const ConstVectorMap velocity(w.data() + problem.dof_start[block], columns);
     for (int i = 0; i < num_rows; ++i) {
       view.u[i] += jacobian.row(i).dot(velocity);
-      view.reach[i] += b.row(i).norm() * involved[block];
+      view.reach[i] += b.row(i).norm() * background;
       for (int j = 0; j < num_rows; ++j) view.delassus(i, j) += b.row(i).dot(b.row(j));
     }
     offset += static_cast<std::size_t>(num_rows) * columns;
@@ -118,8 +118,12 @@ Certificate Certifier::certify(const StepProblem& problem, const StepSolution& s
 
   Certificate certificate;
   certificate.momentum = momentum_residual(problem, solution);
-  data_cap_ = kDataFactor * measure_data(problem);
-  for (double& impulses : involved_) impulses = std::min(impulses, data_cap_);
+  const double data = measure_data(problem);
+  // Without any data the impulses are all there is.
+  data_cap_ = data > 0 ? kDataFactor * data : kInfinity;
+  double largest = 0;
+  for (const double impulses : involved_) largest = std::max(largest, impulses);
+  background_ = std::min(largest, data_cap_);
   certificate.bilateral = bilateral_residual(problem, solution);
   certificate.cone = cone_residual(problem, solution);
   if (!std::isfinite(certificate.residual())) return Certificate::invalid();
@@ -222,30 +226,35 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
   return worst;
 }
 
-/// The largest momentum of a block, and the largest impulse that a bias calls for, in √J.
+/// The size of the data in √J: the largest momentum of a block, and the largest impulse that a bias
+/// or the bounds of a row call for.
 double Certifier::measure_data(const StepProblem& problem) const {
   double largest = largest_momentum_;
-  const auto measure = [&](const BlockRows& rows, const std::vector<double>& condensed,
-                           const std::vector<double>& compliance, const std::vector<double>& bias) {
+  const auto visit = [](const BlockRows& rows, const std::vector<double>& condensed,
+                        const std::vector<double>& compliance, const auto& measure) {
     std::size_t offset = 0;
     for (int i = 0; i < rows.num_row_blocks(); ++i) {
       Eigen::Vector3d delassus = Eigen::Vector3d::Zero();
       for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
         const ConstRowMatrixMap b(condensed.data() + offset, rows.num_rows(i),
                                   rows.entry_columns(e));
-        delassus.head(rows.num_rows(i)) += b.rowwise().squaredNorm();
+        for (int k = 0; k < rows.num_rows(i); ++k) delassus[k] += b.row(k).squaredNorm();
         offset += static_cast<std::size_t>(b.size());
       }
-      for (int k = 0; k < rows.num_rows(i); ++k) {
-        const int row = rows.row_start(i) + k;
-        const double inverse_mass = delassus[k] + compliance[row];
-        if (inverse_mass > 0)
-          largest = worse(largest, std::abs(bias[row]) / std::sqrt(inverse_mass));
-      }
+      for (int row = rows.row_start(i), k = 0; k < rows.num_rows(i); ++k, ++row)
+        if (delassus[k] + compliance[row] > 0)
+          measure(row, std::sqrt(delassus[k] + compliance[row]));
     }
   };
-  measure(problem.bilateral, condensed_bilateral_, problem.compliance, problem.bias);
-  measure(problem.contacts, condensed_contacts_, problem.contact_compliance, problem.contact_bias);
+  visit(problem.bilateral, condensed_bilateral_, problem.compliance, [&](int row, double weight) {
+    const double least = std::clamp(0.0, problem.lower[row], problem.upper[row]);
+    largest = worse(largest, std::abs(problem.bias[row]) / weight);
+    largest = worse(largest, std::abs(least) * weight);
+  });
+  visit(problem.contacts, condensed_contacts_, problem.contact_compliance,
+        [&](int row, double weight) {
+          largest = worse(largest, std::abs(problem.contact_bias[row]) / weight);
+        });
   return largest;
 }
 
@@ -255,7 +264,7 @@ double Certifier::bilateral_residual(const StepProblem& problem,
   double worst = 0, total = 0, background = 0;
   std::size_t offset = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
-    const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, involved_,
+    const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, background_,
                                           condensed_bilateral_, offset);
     if (!(problem.lower[i] <= problem.upper[i])) return kInfinity;  // std::clamp drops a NaN
     const double lambda = solution.lambda[i];
@@ -282,7 +291,7 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int start = problem.contacts.row_start(j);
     const int num_rows = problem.contacts.num_rows(j);
-    LocalView view = view_row_block(problem, problem.contacts, j, solution.w, involved_,
+    LocalView view = view_row_block(problem, problem.contacts, j, solution.w, background_,
                                     condensed_contacts_, offset);
     Eigen::Vector3d r = Eigen::Vector3d::Zero();
     for (int i = 0; i < num_rows; ++i) {

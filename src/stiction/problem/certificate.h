@@ -53,6 +53,7 @@ class Certifier {
   std::vector<double> involved_;  // Σ ‖impulses‖ per block, in the kinetic energy norm
   double largest_momentum_ = 0;   // of a block, p and M̂w, in that norm; set by momentum_residual
   double data_cap_ = 0;           // what impulses may amount to, in that norm; see kDataFactor
+  double background_ = 0;         // impulses on the most loaded block, within the cap
   std::vector<double> scratch_;
 };
 

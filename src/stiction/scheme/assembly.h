@@ -30,7 +30,8 @@ class StepAssembly {
   /// Implicit springs and dampers as compliant rows (T14); nothing for h = 0.
   void add_spring_rows(const Model& model, const EvaluationPoint& point, const State& start,
                        double h);
-  /// Contacts whose gap at `point` is ≤ 0, with Newton restitution in the biases (T13).
+  /// Contacts whose gap at `point` is ≤ 0 up to rounding, with Newton restitution in the biases
+  /// (T13). Needs the momentum.
   void add_touching_contacts(const Model& model, const EvaluationPoint& point, const VectorXd& v);
 
   void clear();
@@ -52,6 +53,8 @@ class StepAssembly {
   const std::vector<double>& contact_drifts() const { return contact_drifts_; }
 
  private:
+  void measure_free_fall(int block, const ConstVectorMap& v);
+  void add_contact(const Model::Part& part, int block, int j, const VectorXd& v);
   RowMatrixMap matrix(int rows, int columns);
   VectorMap vector(int size);
 
@@ -60,7 +63,7 @@ class StepAssembly {
   std::vector<JointRow> joint_rows_;
   std::vector<int> contact_indices_;
   std::vector<double> contact_drifts_;
-  std::vector<double> matrix_storage_, vector_storage_, gaps_;
+  std::vector<double> matrix_storage_, vector_storage_, gaps_, free_fall_;
 };
 
 }  // namespace stiction

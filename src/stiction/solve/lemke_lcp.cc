@@ -176,7 +176,7 @@ bool LemkeLcp<Real>::finish(const MixedLcp<Real>& lcp) {
     for (int j = 0; j < size; ++j)
       basis_[static_cast<std::size_t>(i) * size + j] = lcp.row(support_[i])[support_[j]];
   if (!factor_lu(basis_.data(), size, basis_swap_.data())) return false;
-  z_.assign(lcp.size(), Real(0));
+  z_.assign(lcp.size(), 0.0L);
   for (int k = 0; k <= kRefinements; ++k) refine(lcp);
   return true;
 }

@@ -30,7 +30,7 @@ class LemkeLcp {
   /// variables whose rows depend on others are set to zero; whether their equations hold is for the
   /// caller to check, as is the sign of rounding errors.
   LcpReport solve(const MixedLcp<Real>& lcp, const LemkeOptions& options);
-  const std::vector<Real>& z() const { return z_; }
+  const std::vector<long double>& z() const { return z_; }
 
   /// One step of refinement, z ← z − A⁻¹y on the variables that are not fixed at zero, with y as
   /// computed by someone who knows better than A z + q does. After kSolved.
@@ -63,7 +63,7 @@ class LemkeLcp {
   std::vector<Real> basis_;          // LU factors of A on the support
   std::vector<int> basis_swap_;
   std::vector<Real> correction_;
-  std::vector<Real> z_;
+  std::vector<long double> z_;
   int num_free_ = 0;
 };
 

@@ -102,12 +102,14 @@ void attempt(const StepProblem& problem, const Attempt& how, Pipeline<Real>& pip
     if (correction > 0) pipeline.lemke.correct(pipeline.problem.y());
     const auto violation =
         static_cast<double>(pipeline.problem.evaluate(problem, pipeline.lemke.z()));
-    if (progress.has_answer && !(violation < progress.violation)) break;
+    const bool is_worse = progress.has_answer && !(violation < progress.violation);
+    if (is_worse && !(correction == 1 && violation <= kPerfectViolation)) break;
     progress.has_answer = true;
     progress.violation = violation;
     progress.report.stage = how.stage;
     pipeline.problem.write(problem, solution);
-    if (violation <= kPerfectViolation) break;
+    // One correction in any case: it gives impulses the digits that differences of them need.
+    if (violation <= kPerfectViolation && correction > 0) break;
   }
 }
 
