@@ -42,6 +42,7 @@ struct LocalView {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
   Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ · impulses on the block
   Eigen::Matrix3d delassus = Eigen::Matrix3d::Zero();
+  double largest_coupling = 0;  // stands in where the matrix of an LCP has no positive diagonal
 };
 
 /// `condensed` holds L⁻¹Jᵀ of the entries one after the other; `offset` moves past those of this
@@ -64,6 +65,31 @@ LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int 
     offset += static_cast<std::size_t>(num_rows) * columns;
   }
   return view;
+}
+
+/// Adds what impulses give to the rows of this block directly. `first_row` counts over all rows.
+void add_coupling(const StepProblem& problem, const StepSolution& solution, int first_row,
+                  int num_rows, LocalView& view) {
+  const RowCoupling& coupling = problem.coupling;
+  if (coupling.is_empty()) return;
+  const int num_bilateral = problem.num_bilateral();
+  for (int i = 0; i < num_rows; ++i) {
+    double largest = 0;
+    for (int e = coupling.entry_start(first_row + i); e < coupling.entry_start(first_row + i + 1);
+         ++e) {
+      const int column = coupling.column(e);
+      const double x =
+          column < num_bilateral ? solution.lambda[column] : solution.r[column - num_bilateral];
+      view.u[i] += coupling.value(e) * x;
+      view.reach[i] += std::abs(coupling.value(e) * x);
+      largest = std::max(largest, std::abs(coupling.value(e)));
+      const int j = column - first_row;
+      if (j < 0 || j >= num_rows) continue;
+      view.delassus(i, j) += 0.5 * coupling.value(e);
+      view.delassus(j, i) += 0.5 * coupling.value(e);
+    }
+    view.largest_coupling = std::max(view.largest_coupling, largest);
+  }
 }
 
 /// The largest eigenvalue of the leading num_rows × num_rows part.
@@ -212,11 +238,13 @@ double Certifier::bilateral_residual(const StepProblem& problem,
   double worst = 0, total = 0, background = 0;
   std::size_t offset = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
-    const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, involved_,
-                                          condensed_bilateral_, offset);
+    LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, involved_,
+                                    condensed_bilateral_, offset);
+    add_coupling(problem, solution, i, 1, view);
     const double lambda = solution.lambda[i];
     const double slack = view.u[0] + problem.compliance[i] * lambda - problem.bias[i];
-    const double delassus = view.delassus(0, 0) + problem.compliance[i];
+    double delassus = view.delassus(0, 0) + problem.compliance[i];
+    if (delassus <= 0) delassus = view.largest_coupling;
     if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
       const bool is_at_bound = slack > 0 ? lambda == problem.lower[i] : lambda == problem.upper[i];
       if (slack != 0 && !is_at_bound) return kInfinity;
@@ -240,6 +268,7 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
     const int num_rows = problem.contacts.num_rows(j);
     LocalView view = view_row_block(problem, problem.contacts, j, solution.w, involved_,
                                     condensed_contacts_, offset);
+    add_coupling(problem, solution, problem.num_bilateral() + start, num_rows, view);
     Eigen::Vector3d r = Eigen::Vector3d::Zero();
     for (int i = 0; i < num_rows; ++i) {
       r[i] = solution.r[start + i];
@@ -248,7 +277,8 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
       view.reach[i] += std::abs(problem.contact_bias[start + i]);
       view.delassus(i, i) += compliance;
     }
-    const double inverse_mass = largest_eigenvalue(view.delassus, num_rows);
+    double inverse_mass = largest_eigenvalue(view.delassus, num_rows);
+    if (inverse_mass <= 0) inverse_mass = view.largest_coupling;
     if (inverse_mass <= 0) {  // no impulse changes anything here: only feasibility can be asked for
       if (view.u[0] < 0) return kInfinity;
       continue;
