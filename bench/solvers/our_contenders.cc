@@ -1,0 +1,61 @@
+#include "bench/solvers/contender.h"
+#include "stiction/solve/solvers.h"
+
+namespace stiction::bench {
+namespace {
+
+/// With the tolerance, where the factory takes one.
+template <class Name>
+std::unique_ptr<Solver> make_solver_for(const Name& name, [[maybe_unused]] double tolerance) {
+  if constexpr (requires { make_solver(name, tolerance); })
+    return make_solver(name, tolerance);
+  else
+    return make_solver(name);
+}
+
+class OurSession final : public Session {
+ public:
+  OurSession(const StepProblem& problem, std::string solver, double tolerance)
+      : problem_(problem), name_(std::move(solver)), tolerance_(tolerance) {}
+
+  /// A new solver as well: an old one remembers its last answer.
+  void reset() override {
+    solver_ = make_solver_for(name_, tolerance_);
+    solution_ = {};
+  }
+  int solve() override { return solver_->solve(problem_, solution_).iterations; }
+  StepSolution answer() const override { return solution_; }
+
+ private:
+  const StepProblem& problem_;
+  std::string name_;
+  double tolerance_;
+  std::unique_ptr<Solver> solver_;
+  StepSolution solution_;
+};
+
+class OurContender final : public Contender {
+ public:
+  explicit OurContender(std::string name) : name_(std::move(name)) {}
+
+  std::string library() const override { return kOurLibrary; }
+  std::string name() const override { return name_; }
+  bool takes(const ProblemFile&) const override { return true; }
+  std::unique_ptr<Session> prepare(const ProblemFile& file, double tolerance) const override {
+    return std::make_unique<OurSession>(file.problem, name_, tolerance);
+  }
+
+ private:
+  std::string name_;
+};
+
+}  // namespace
+
+Contenders make_our_contenders() {
+  Contenders contenders;
+  for (const std::string& name : solver_names())
+    contenders.push_back(std::make_unique<OurContender>(name));
+  return contenders;
+}
+
+}  // namespace stiction::bench
