@@ -4,7 +4,7 @@ add_library(stiction_settings INTERFACE)
 target_compile_features(stiction_settings INTERFACE cxx_std_20)
 target_compile_options(stiction_settings INTERFACE
   -Wall -Wextra -Wpedantic
-  # Same bits on every x86-64: no fused multiply-add that only some machines have, no fast-math.
+  # The same operations on every machine: no fused multiply-add that only some have, no fast-math.
   -ffp-contract=off
   $<$<BOOL:${STICTION_WERROR}>:-Werror>
   # g++ 12's flow analysis is wrong inside Eigen 3.4 and libstdc++ strings at -O3 (GCC bug 105651).

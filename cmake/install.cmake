@@ -1,5 +1,4 @@
 # `cmake --install` lays out headers, the library, the program and a package for find_package.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS stiction EXPORT stiction-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -7,7 +6,9 @@ if(STICTION_BUILD_APP)
   install(TARGETS stiction_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/stiction/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/stiction
-        FILES_MATCHING PATTERN "*.h" PATTERN "app" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "app" EXCLUDE
+        # These two see HDF5's own headers, which the package does not ask for.
+        PATTERN "hdf5_handle.h" EXCLUDE PATTERN "hdf5_driver.h" EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/src/stiction/scene/scene.schema.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)

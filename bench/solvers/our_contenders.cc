@@ -4,15 +4,6 @@
 namespace stiction::bench {
 namespace {
 
-/// With the tolerance, where the factory takes one.
-template <class Name>
-std::unique_ptr<Solver> make_solver_for(const Name& name, [[maybe_unused]] double tolerance) {
-  if constexpr (requires { make_solver(name, tolerance); })
-    return make_solver(name, tolerance);
-  else
-    return make_solver(name);
-}
-
 class OurSession final : public Session {
  public:
   OurSession(const StepProblem& problem, std::string solver, double tolerance)
@@ -20,7 +11,7 @@ class OurSession final : public Session {
 
   /// A new solver as well: an old one remembers its last answer.
   void reset() override {
-    solver_ = make_solver_for(name_, tolerance_);
+    solver_ = make_solver(name_, tolerance_);
     solution_ = {};
   }
   int solve() override { return solver_->solve(problem_, solution_).iterations; }

@@ -1,6 +1,10 @@
 // stiction export: tables and pictures.
 #include <fmt/format.h>
 
+#include <fstream>
+#include <sstream>
+#include <utility>
+
 #include "tests/app/program.h"
 
 namespace stiction {
@@ -67,6 +71,46 @@ TEST_F(ExportCommand, TablesThatCannotBeWrittenAreErrors) {
   EXPECT_EQ(files(), std::vector<std::string>{"r.h5"});
   EXPECT_EQ(stiction({"export", "r.h5", "--csv", "/dev/stdout"}).out.find("time,s,n,v.s,v.n\n0,"),
             0u);
+}
+
+TEST_F(ExportCommand, StandardOutputThatIsAFileIsAppendedTo) {
+  ASSERT_EQ(stiction({"run", example("incline"), "--out", "r.h5", "--quiet"}).exit_code, 0);
+  std::ofstream(file("report.txt")) << "before\n";
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(
+        stiction({"export", "r.h5", "--csv", "/dev/stdout"}, {.stdout_file = file("report.txt")})
+            .exit_code,
+        0);
+  std::ifstream report(file("report.txt"));
+  std::string line;
+  int headers = 0;
+  std::getline(report, line);
+  EXPECT_EQ(line, "before");
+  while (std::getline(report, line)) headers += line == "time,s,n,v.s,v.n" ? 1 : 0;
+  EXPECT_EQ(headers, 2);
+  EXPECT_EQ(files(), (std::vector<std::string>{"r.h5", "report.txt"}));
+}
+
+// The figures of the woodpecker from the table alone, as a user would find them: the beak hits
+// where v.phi_S jumps from positive to negative, once per cycle.
+TEST_F(ExportCommand, WoodpeckerTableGivesPeriodAndDescent) {
+  ASSERT_EQ(stiction({"run", example("woodpecker"), "--out", "w.h5", "--quiet"}).exit_code, 0);
+  const std::vector<std::string> lines = table("w.h5");
+  ASSERT_EQ(lines.front(), "time,y,phi_M,phi_S,v.y,v.phi_M,v.phi_S");
+  ASSERT_EQ(lines.size(), 20002u);
+  std::vector<std::pair<double, double>> hits;  // time, y
+  double previous = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    std::istringstream stream(lines[i]);
+    std::vector<double> row;
+    for (std::string cell; std::getline(stream, cell, ',');) row.push_back(std::stod(cell));
+    if (previous > 5 && row[6] < 0) hits.emplace_back(row[0], row[1]);
+    previous = row[6];
+  }
+  ASSERT_GE(hits.size(), 12u);
+  const double cycles = static_cast<double>(hits.size()) - 4;
+  EXPECT_NEAR((hits.back().first - hits[3].first) / cycles, 0.1463, 3e-4);
+  EXPECT_NEAR((hits[3].second - hits.back().second) / cycles, 0.0196, 2e-4);
 }
 
 TEST_F(ExportCommand, NothingToExportIsRefused) {

@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pty.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,12 +21,13 @@
 namespace stiction {
 
 struct SubprocessOptions {
-  std::string folder = ".";   // current folder of the child
-  long file_size_limit = -1;  // [bytes] files may not grow beyond; -1: no limit
-  bool has_terminal = false;  // stderr is a terminal
-  std::string stdout_file{};  // instead of capturing
-  std::string stderr_file{};  // instead of capturing
-  int signal = 0;             // sent once when `signal_when` becomes true
+  std::string folder = ".";        // current folder of the child
+  long file_size_limit = -1;       // [bytes] files may not grow beyond; -1: no limit
+  bool has_terminal = false;       // stderr is a terminal
+  bool obeys_permissions = false;  // also if the tests are run by the superuser
+  std::string stdout_file{};       // instead of capturing
+  std::string stderr_file{};       // instead of capturing
+  int signal = 0;                  // sent once when `signal_when` becomes true
   std::function<bool()> signal_when{};
   double timeout = 60;  // [s] then the child is killed and the test fails
 };
@@ -71,6 +74,10 @@ struct Channel {
     const rlimit limits = {limit, limit};
     ::setrlimit(RLIMIT_FSIZE, &limits);
   }
+  if (options.obeys_permissions && ::geteuid() == 0 &&
+      (::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE) != 0 ||
+       ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH) != 0))
+    ::_exit(126);
   ::execv(argv[0], argv.data());
   ::_exit(127);
 }

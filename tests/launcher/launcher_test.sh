@@ -250,8 +250,8 @@ test_testing_ends_with_the_release_tests() {
   launch test -R Something
   expect_status 0
   expect_out $'made-up ctest in sanitize\nmade-up ctest in release'
-  expect_call '^ninja -C .*/build/sanitize .*test_base'
-  expect_call '^ctest .*-L ^(base)\$ .*-LE ^slow\$ -R Something'
+  expect_call '^ninja -C .*/build/sanitize '
+  expect_call '^ctest .*test-sanitize.log -LE ^(app|slow)\$ .*-R Something'
   expect_call '^ctest .*-LE ^slow\$ -R Something'
   expect_no_call '^clang-tidy'
 }
@@ -260,7 +260,7 @@ test_test_all_includes_slow_tests_and_lint() {
   have_packages run test
   launch test --all
   expect_status 0
-  expect_no_call 'slow'
+  expect_no_call '^ctest .*test-release.log .*slow'
   expect_call '^clang-tidy'
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "stiction/model/system_builder.h"
 #include "stiction/sim/simulation.h"
@@ -75,15 +77,17 @@ TEST(BouncingBall, ExampleComesToRestAfterTheZenoPoint) {
 }
 
 TEST(BouncingBall, NeverGainsMoreThanAContactTakenWhileSeparatingAllows) {
-  // A step whose midpoint prediction is below the floor while the ball already flies up keeps
-  // v⁺ = v − gh instead of the exact parabola: the ledger may rise by m(gh)²/8 at most.
-  constexpr double h = 1e-2;
+  // A step whose midpoint is below the floor while the ball already rises with γ ends with −eγ by
+  // Newton's law; the impulse m(gh − (1 + e)γ) then does the work ½ν(1 − e)γ, at most m(gh)²/8·(1 −
+  // e)/(1 + e) (T30). Beside it only rounding of the 10 J of the start may raise the energy.
+  constexpr double h = 1e-2, kRounding = 1e-13;
   for (const double e : {0.0, 0.5, 0.9}) {
+    const double bound = kGravity * h * kGravity * h / 8 * (1 - e) / (1 + e);
     Simulation simulation(ball(1, e), {.h = h});
     for (int k = 0; k < 400; ++k) {
       const double before = simulation.energy().now.total();
       simulation.step();
-      ASSERT_LE(simulation.energy().now.total(), before + kGravity * h * kGravity * h / 8) << k;
+      ASSERT_LE(simulation.energy().now.total(), before + bound + kRounding) << k;
     }
   }
 }
@@ -182,7 +186,6 @@ TEST(SmoothMotion, OfADoublePendulumInAnglesConvergesAndKeepsItsEnergy) {
     errors.push_back(std::abs(simulation.energy().numerical));
   }
   EXPECT_NEAR(fitted_order(steps, errors), 1.0, 0.25);
-  EXPECT_LT(errors.back(), 0.05);
 }
 
 // --- Friction
@@ -195,6 +198,49 @@ TEST(Friction, StopsASlidingBlockAfterTheClosedFormDistance) {
     EXPECT_NEAR(simulation.state().q[0], 1 / (2 * mu * kGravity), mu * kGravity * 1e-8);
     EXPECT_EQ(simulation.state().v[0], 0);
   }
+}
+
+// --- Sizes side by side
+
+TEST(MassRatio, StackOfLightAndHeavyBodiesRests) {
+  // Thirty bodies in a row, every second a million times heavier. Rounding may lift a body off the
+  // one below by less than nothing; it must not fall.
+  SystemBuilder system;
+  std::vector<Expression> heights;
+  Expression potential = 0;
+  for (int i = 0; i < 30; ++i) {
+    const double mass = i % 2 == 0 ? 1 : 1e6;
+    heights.push_back(system.add_coordinate("y" + std::to_string(i)));
+    system.set_mass(heights.back(), heights.back(), mass);
+    potential += mass * kGravity * heights.back();
+    system.add_contact({.name = "contact " + std::to_string(i),
+                        .gap = i == 0 ? heights[0] : heights[i] - heights[i - 1]});
+  }
+  system.set_potential(potential);
+  for (const double h : {1e-2, 1e-3}) {
+    Simulation simulation(system.build_model(), {.h = h});
+    for (int k = 0; k < 300; ++k) simulation.step();
+    // A millionth of what one step of free fall would be, the band in which a contact counts as
+    // touching.
+    EXPECT_LT(simulation.state().q.lpNorm<Eigen::Infinity>(), 1e-6 * kGravity * h * h);
+  }
+}
+
+TEST(MassRatio, GrainFallsBesideAFlywheelAndAnUnrelatedContact) {
+  // One system, nothing in common: a flywheel of 5e10 J, a grain of 1e-9 kg in free fall, a mass at
+  // rest.
+  SystemBuilder system;
+  const Expression a = system.add_coordinate("a", {0, 1e4});
+  const Expression y = system.add_coordinate("y", {1, 0}), z = system.add_coordinate("z");
+  system.set_mass(a, a, 1000.0);
+  system.set_mass(y, y, 1e-9);
+  system.set_mass(z, z, 1.0);
+  system.set_potential(1e-9 * kGravity * y + kGravity * z);
+  system.add_contact({.name = "floor", .gap = z});
+  Simulation simulation(system.build_model(), {.h = 1e-6});
+  simulation.run(1e-2);
+  EXPECT_NEAR(simulation.state().q[1], 1 - kGravity * 1e-4 / 2, 1e-12);
+  EXPECT_EQ(simulation.state().q[2], 0);
 }
 
 // --- Units

@@ -60,6 +60,23 @@ TEST(Certificate, IsInvalidForAnythingNotFinite) {
     biased.contact_bias[0] = bad;
     EXPECT_FALSE(certify(biased, solution({0.75, 0}, {1, -0.5})).meets(1e300));
   }
+  StepProblem rough = block(2, 2, -1);
+  rough.mu[0] = nan;
+  EXPECT_FALSE(certify(rough, solution({0.75, 0}, {1, -0.5})).meets(1e300));
+  StepProblem compliant = block(2, 2, -1);
+  compliant.contact_compliance[1] = nan;
+  EXPECT_FALSE(certify(compliant, solution({0.75, 0}, {1, -0.5})).meets(1e300));
+  for (const auto& row :
+       {StepProblem::BilateralRow{.lower = nan}, StepProblem::BilateralRow{.upper = nan},
+        StepProblem::BilateralRow{.compliance = nan}, StepProblem::BilateralRow{.bias = nan}}) {
+    StepProblem held;
+    held.add_mass_block(1)(0, 0) = 2;
+    held.add_bilateral_row(row);
+    held.bilateral.add_entry(0, 1)(0, 0) = 1;
+    StepSolution answer = solution({0}, {});
+    answer.lambda = {0};
+    EXPECT_FALSE(certify(held, answer).meets(1e300));
+  }
   EXPECT_FALSE(certify(block(-2, 2, -1), solution({0.75, 0}, {1, -0.5})).meets(1e300))
       << "mass not positive definite";
   EXPECT_FALSE(certify(block(2, 2, -1), solution({0.75, 0}, {1})).meets(1e300)) << "wrong size";
@@ -120,6 +137,41 @@ TEST(Certificate, DoesNotDependOnTheFrameOfTheCoordinates) {
   EXPECT_NEAR(straight.momentum, turned.momentum, 1e-14);
   EXPECT_NEAR(straight.bilateral, turned.bilateral, 1e-14);
   EXPECT_NEAR(straight.cone, turned.cone, 1e-14);
+}
+
+TEST(Certificate, SeesNormalErrorsWhereTheTangentIsFarLighterOrHeavier) {
+  // Approach with 1 m/s: ν = 1 stops it. An answer that leaves a tenth of the approach is wrong by
+  // a tenth, whatever the inertia or compliance along the tangent.
+  for (const double tangential_mass : {1e-12, 1e-3, 1.0, 1e3, 1e12}) {
+    for (const double tangential_compliance : {0.0, 1e10}) {
+      StepProblem problem;
+      problem.add_mass_block(2) << tangential_mass, 0, 0, 1;
+      problem.block_p(0) << 0, -1;
+      problem.add_contact({.num_tangents = 1, .mu = 0.5, .section = {}});
+      problem.contacts.add_entry(0, 2) << 0, 1, 1, 0;
+      problem.contact_compliance[1] = tangential_compliance;
+      EXPECT_LT(certify(problem, solution({0, 0}, {1, 0})).residual(), 1e-15);
+      EXPECT_GT(certify(problem, solution({0, -0.1}, {0.9, 0})).cone, 0.05)
+          << tangential_mass << " " << tangential_compliance;
+    }
+  }
+}
+
+TEST(Certificate, IsNotHiddenByImpulsesThatCancel) {
+  // A block between walls that both push: u₁ = w + 0.5 ≥ 0 and u₂ = −w − 1 ≥ 0 have no solution,
+  // however hard the walls press against each other.
+  for (const double force : {1.0, 1e6, 1e12, 1e18}) {
+    StepProblem problem;
+    problem.add_mass_block(1)(0, 0) = 1;
+    problem.p[0] = 1;
+    for (const double sign : {1.0, -1.0}) {
+      problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}});
+      problem.contacts.add_entry(0, 1)(0, 0) = sign;
+    }
+    problem.contact_bias = {0.5, -1};
+    EXPECT_GT(certify(problem, solution({0}, {force, force + 1})).cone, 1e-8) << force;
+    EXPECT_FALSE(certify(problem, solution({-0.75}, {force, force + 1.75})).meets(1e-9)) << force;
+  }
 }
 
 TEST(Certificate, ChecksBoundsOfBilateralRows) {

@@ -115,13 +115,16 @@ TEST(Moreau, ShakingFloorCarriesABlockUntilItThrowsIt) {
   Simulation carried(
       driven_block({.amplitude = amplitude, .frequency = slow, .y_velocity = amplitude * slow}),
       {.h = h});
+  int num_carried = 0;
   for (int k = 0; k < 5000; ++k) {
     const double t_mid = carried.state().t + h / 2;
     carried.step();
     if (carried.contacts().empty())
       continue;  // it may float for a step, within rounding of the floor
+    ++num_carried;
     ASSERT_NEAR(carried.state().v[1], amplitude * slow * std::cos(slow * t_mid), 1e-9);
   }
+  EXPECT_GT(num_carried, 2500);
   // Velocities lag by half a step, and so do positions: at most Aω·h/2, and as much again when
   // thrown off by a step.
   EXPECT_LT(std::abs(carried.state().q[1] - amplitude * std::sin(slow * carried.state().t)),
@@ -174,22 +177,28 @@ TEST(Moreau, SpringRowIsTheLinearlyImplicitForce) {
 
 class StiffSpring : public ::testing::TestWithParam<double> {};
 
-TEST_P(StiffSpring, NeverGainsEnergyWhateverTheStiffness) {
-  SystemBuilder system;
-  const Expression x = system.add_coordinate("x", {1, 0});
-  system.set_mass(x, x, 1.0);
-  system.add_spring({.name = "spring", .extension = x, .stiffness = GetParam()});
-  Simulation simulation(system.build_model(), {.h = 1e-2});
-  // The step matrix has det (1 + s²/2)/(1 + s²) < 1 with s = hω; its powers are bounded. The energy
-  // is not monotone step by step (trapezoidal positions), but never exceeds the start by more than
-  // the condition of the matrix, which is below 2.
-  double energy_max = 0;
-  for (int k = 0; k < 2000; ++k) {
-    simulation.step();
-    energy_max = std::max(energy_max, simulation.energy().now.total());
+// One step maps (x, hv) linearly, with determinant (2 + a)/(2 + 2a) and trace (4 + a)/(2 + 2a),
+// where a = h²γ/m (T14): stable for every a. Powers of the map are bounded: the velocity after a
+// step is at most |v|/(1 + a) + ω²h|x|/(1 + a) ≤ |v| + |x|/h, and both decay. The spring energy may
+// rise on the way: a stiff spring that is given a velocity at rest is first stretched by h v/2.
+TEST_P(StiffSpring, DecaysWhateverTheStiffness) {
+  constexpr double h = 1e-2;
+  for (const auto& [x0, v0] : {std::pair{1.0, 0.0}, std::pair{0.0, 1.0}}) {
+    SystemBuilder system;
+    const Expression x = system.add_coordinate("x", {x0, v0});
+    system.set_mass(x, x, 1.0);
+    system.add_spring({.name = "spring", .extension = x, .stiffness = GetParam()});
+    Simulation simulation(system.build_model(), {.h = h});
+    double speed_max = 0;
+    for (int k = 0; k < 4000; ++k) {
+      simulation.step();
+      speed_max = std::max(speed_max, std::abs(simulation.state().v[0]));
+    }
+    EXPECT_LE(speed_max, v0 + x0 / h);
+    // The slowest decay of the cases is 1 − a/4 per step with a = 1e-4, over 4000 steps: e^−0.1,
+    // squared.
+    EXPECT_LT(simulation.energy().now.total(), 0.85 * simulation.energy().start);
   }
-  EXPECT_LT(energy_max, 2 * simulation.energy().start);
-  EXPECT_LT(simulation.energy().now.total(), simulation.energy().start);
 }
 INSTANTIATE_TEST_SUITE_P(Moreau, StiffSpring, ::testing::Values(1.0, 1e3, 1e6, 1e12));
 
@@ -207,7 +216,8 @@ TEST(Moreau, ConstraintErrorDecaysByTheCriticalRate) {
     previous = error;
     error = next;
     simulation.step();
-    ASSERT_NEAR(simulation.state().q[0], error, 1e-20) << k;
+    // Constraint rows yield by 1e-8 of their impulses, in each of the twelve steps.
+    ASSERT_NEAR(simulation.state().q[0], error, 12 * 1e-8 * 1e-7) << k;
   }
   EXPECT_LT(std::abs(error), 1e-7 * 12 * std::pow(std::sqrt(2.0) - 1, 11));
 }
@@ -229,6 +239,24 @@ TEST(Moreau, PendulumInCartesianCoordinatesKeepsItsLength) {
   EXPECT_NEAR(errors[0] / errors[1], 4, 0.4);
   EXPECT_NEAR(errors[1] / errors[2], 4, 0.4);
   EXPECT_LT(errors[2], 1e-4);
+}
+
+TEST(Moreau, RedundantNonlinearConstraintsDoNotLock) {
+  // A point on the unit circle, held twice: by its angle and by its distance. The rows are taken at
+  // mid-step, off the circle, where they depend on each other only up to O(h³).
+  for (const double h : {1e-2, 1e-3, 1e-4}) {
+    SystemBuilder system;
+    const Expression p = system.add_coordinate("p", {0.5, 1});
+    const Expression x = system.add_coordinate("x", {std::cos(0.5), -std::sin(0.5)});
+    const Expression y = system.add_coordinate("y", {std::sin(0.5), std::cos(0.5)});
+    for (const Expression& c : {p, x, y}) system.set_mass(c, c, 1.0);
+    system.add_constraint("cosine", x - cos(p));
+    system.add_constraint("sine", y - sin(p));
+    system.add_constraint("circle", x * x + y * y - 1.0);
+    Simulation simulation(system.build_model(), {.h = h});
+    simulation.run(0.1);
+    EXPECT_NEAR(simulation.state().q[0], 0.6, h) << h;  // first order
+  }
 }
 
 TEST(Moreau, DrivenConstraintFollowsItsDriveAndTheDriveDoesTheWork) {

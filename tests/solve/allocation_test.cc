@@ -1,9 +1,11 @@
-// Counts allocations of this test program: a warm solver makes none.
+// Counts allocations of this test program: a warm solver makes none. The counter replaces malloc;
+// sanitizers bring their own, so the test is left out under them.
+#if !defined(__SANITIZE_ADDRESS__) && !(defined(__clang__) && __has_feature(address_sanitizer))
+
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
+#include <cstddef>
 #include <vector>
 
 #include "stiction/solve/block_pivot_solver.h"
@@ -14,13 +16,14 @@ namespace {
 std::atomic<long> num_allocations = 0;
 }  // namespace
 
-void* operator new(std::size_t size) {
+// operator new and Eigen both end here.
+extern "C" {
+void* __libc_malloc(std::size_t size);  // NOLINT(bugprone-reserved-identifier)
+void* malloc(std::size_t size) {
   ++num_allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
+  return __libc_malloc(size);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+}
 
 namespace stiction {
 namespace {
@@ -90,3 +93,5 @@ TEST(BlockPivot, DoesNotAllocateOnceWarm) {
 
 }  // namespace
 }  // namespace stiction
+
+#endif

@@ -71,8 +71,8 @@ class ContactBlocksTest : public ::testing::TestWithParam<int> {
 
 TEST_P(ContactBlocksTest, GivesTheVelocitiesOfTheDelassusMatrix) {
   const int n = problem_.num_rows();
-  std::vector<double> zero(n, 0.0), at_rest, magnitude;
-  std::vector<long double> w;
+  std::vector<double> at_rest, magnitude;
+  std::vector<long double> zero(n, 0.0L), w;
   delassus_.compute_velocity(problem_, zero, w);
   delassus_.compute_row_velocity(problem_, zero, w, at_rest, magnitude);
   const std::vector<double> u = row_velocities(problem_, blocks_, state_);

@@ -31,8 +31,9 @@ struct Solved {
 Solved solve(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& q, int num_free = 0) {
   LemkeLcp<double> lemke;
   Solved result{.report = lemke.solve(make_lcp(matrix, q, num_free), {}), .z = {}};
-  if (result.report.status == LcpStatus::kSolved)
-    result.z = Eigen::Map<const Eigen::VectorXd>(lemke.z().data(), q.size());
+  if (result.report.status != LcpStatus::kSolved) return result;
+  result.z.resize(q.size());
+  for (Eigen::Index i = 0; i < q.size(); ++i) result.z[i] = static_cast<double>(lemke.z()[i]);
   return result;
 }
 

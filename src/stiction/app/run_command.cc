@@ -166,9 +166,9 @@ void check_files_differ(const RunOptions& options, const std::string& recording)
 }
 
 /// What would otherwise come to light after the recording was begun or the time was spent.
-void check_before_start(const SimulateSettings& settings, const RunOptions& options) {
-  if (!std::isfinite(settings.duration))
-    throw InputError(fmt::format("duration is {}, must be finite and >= 0", settings.duration));
+void check_before_start(const Simulation& simulation, const SimulateSettings& settings,
+                        const RunOptions& options) {
+  simulation.check_duration(settings.duration);
   if (!options.save.empty()) PendingFile(options.save);
   if (!options.dump.empty()) PendingFile(options.dump);
 }
@@ -178,7 +178,7 @@ int simulate(const RunOptions& options) {
   if (!scene) return kBadInput;
   const SimulateSettings settings = merge(scene->simulate, options);
   Simulation simulation(scene->model, to_simulation_options(settings));
-  check_before_start(settings, options);
+  check_before_start(simulation, settings, options);
   if (!options.restore.empty()) simulation.restore(options.restore);
 
   RunReport report;
@@ -197,11 +197,13 @@ int simulate(const RunOptions& options) {
   }
   listen_to_interrupts();
   const double start = simulation.state().t;
+  const std::int64_t first_step = simulation.summary().steps;
   const auto began = std::chrono::steady_clock::now();
   const Outcome outcome = run_to_end(simulation, settings, options);
   if (recorder) recorder->close(simulation, outcome.status);
   report.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   report.simulated = simulation.state().t - start;
+  report.steps = simulation.summary().steps - first_step;
   report.status = outcome.status;
   if (!options.save.empty()) simulation.save(options.save);
   if (dump && !dump->is_written() && outcome.status != "rejected")

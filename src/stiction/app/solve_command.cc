@@ -37,17 +37,8 @@ struct Verdict {
   StepSolution solution;
 };
 
-/// With the tolerance, where the factory takes one.
-template <class Name>
-std::unique_ptr<Solver> make_solver_for(const Name& name, [[maybe_unused]] double tolerance) {
-  if constexpr (requires { make_solver(name, tolerance); })
-    return make_solver(name, tolerance);
-  else
-    return make_solver(name);
-}
-
 Verdict solve_and_judge(const ProblemFile& file, const SolveOptions& options) {
-  const std::unique_ptr<Solver> solver = make_solver_for(options.solver, options.tolerance);
+  const std::unique_ptr<Solver> solver = make_solver(options.solver, options.tolerance);
   Verdict verdict;
   verdict.solution.resize(file.problem);
   const auto began = std::chrono::steady_clock::now();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -25,6 +26,11 @@ Json ledger_object(const EnergyLedger& ledger) {
           {"numerical", ledger.numerical}};
 }
 
+bool has_constraints(const Model& model) {
+  return std::any_of(model.parts().begin(), model.parts().end(),
+                     [](const Model::Part& part) { return part.system->num_constraints() > 0; });
+}
+
 }  // namespace
 
 std::string to_json(const RunReport& report, const Simulation& simulation) {
@@ -33,7 +39,7 @@ std::string to_json(const RunReport& report, const Simulation& simulation) {
       {"scene", report.scene},
       {"scheme", simulation.options().scheme},
       {"solver", simulation.options().solver},
-      {"steps", summary.steps},
+      {"steps", report.steps},
       {"simulated_s", report.simulated},
       {"wall_s", report.wall},
       {"contacts_max", summary.contacts_max},
@@ -55,8 +61,8 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
   std::string text = fmt::format(
       "{}: {} ({}, {})\n  steps      {} of {} s, {:.6g} s simulated in {:.3g} s ({:.3g} steps/s)\n",
       report.scene, report.status, simulation.options().scheme, simulation.options().solver,
-      summary.steps, simulation.options().h, report.simulated, report.wall,
-      report.wall > 0 ? static_cast<double>(summary.steps) / report.wall : 0);
+      report.steps, simulation.options().h, report.simulated, report.wall,
+      report.wall > 0 ? static_cast<double>(report.steps) / report.wall : 0);
   text += fmt::format("  residual   {:.2e} at worst, tolerance {:.0e}", summary.residual_max,
                       simulation.options().tolerance);
   if (summary.steps_above_tolerance > 0)
@@ -66,7 +72,7 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
   if (std::isfinite(summary.gap_min))
     text += fmt::format("  contacts   {} active at most, smallest gap {:.2e}\n",
                         summary.contacts_max, summary.gap_min);
-  if (simulation.model().num_joint_rows() > 0)
+  if (has_constraints(simulation.model()))
     text += fmt::format("  joints     error {:.2e} at worst\n", summary.joint_error_max);
   text += fmt::format(
       "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "

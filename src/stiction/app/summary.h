@@ -9,10 +9,11 @@ namespace stiction {
 
 struct RunReport {
   std::string scene;
-  std::string status;     // complete, above tolerance, rejected, interrupted
-  std::string recording;  // path, empty if none
-  double simulated = 0;   // [s]
-  double wall = 0;        // [s]
+  std::string status;      // complete, above tolerance, rejected, interrupted
+  std::string recording;   // path, empty if none
+  std::int64_t steps = 0;  // of this run
+  double simulated = 0;    // [s]
+  double wall = 0;         // [s]
 };
 
 /// The object of `run --json`, indented, with a line end.

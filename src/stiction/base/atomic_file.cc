@@ -26,11 +26,18 @@ std::string resolved(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;
   const auto target = std::filesystem::weakly_canonical(path, error);
-  return error ? path : target.string();
+  if (error) fail("write", path, error.value());
+  return target.string();
 }
 
-/// A device or a pipe: something that is there, but neither a regular file nor a folder.
+/// Something to write to as it is: a device, a pipe, or whatever stands behind /dev/stdout and its
+/// like. The latter may be a regular file, but it belongs to whoever opened it and may hold text
+/// already.
 bool is_special(const std::string& path) {
+  std::error_code ignored;
+  const std::string place = std::filesystem::absolute(path, ignored).lexically_normal().string();
+  const bool is_memory_disk = place.starts_with("/dev/shm/");
+  if ((place.starts_with("/dev/") && !is_memory_disk) || place.starts_with("/proc/")) return true;
   struct stat status = {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
@@ -95,7 +102,8 @@ AtomicFile::AtomicFile(const std::string& path) : output_(std::make_unique<Outpu
   output_->path = path;
   if (!is_special(path)) output_->pending.emplace(path);
   const std::string& name = output_->pending ? output_->pending->temporary_path() : path;
-  output_->stream = std::fopen(name.c_str(), "wb");
+  // Appending keeps what stands in a file that standard output was sent to.
+  output_->stream = std::fopen(name.c_str(), output_->pending ? "wb" : "ab");
   if (output_->stream == nullptr) fail("create", path, errno);
 }
 

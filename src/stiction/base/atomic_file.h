@@ -35,8 +35,8 @@ class PendingFile {
   std::string temporary_path_;  // empty once committed
 };
 
-/// A text file written that way. A target that is a device or a pipe has nothing to protect and
-/// cannot be renamed to: it is written directly.
+/// A text file written that way. A target below /dev or /proc, or a pipe, has nothing to protect
+/// and cannot be renamed to: it is written directly.
 class AtomicFile {
  public:
   /// Throws IoError like PendingFile.

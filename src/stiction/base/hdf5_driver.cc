@@ -189,14 +189,14 @@ H5FD_class_t make_driver_class() {
 }  // namespace
 
 std::int64_t make_file_access(DiskState& disk) {
-  // Registered per file and released at once: the list and the file keep it alive.
+  // Registered once and for good: HDF5 1.10 reads the class of a file's driver after it has
+  // released the file's hold on it, so somebody else must hold it too.
   static const H5FD_class_t kDriverClass = make_driver_class();
-  const hid_t driver = H5FDregister(&kDriverClass);
+  static const hid_t driver = H5FDregister(&kDriverClass);
   if (driver < 0) return driver;
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   const DriverInfo info{&disk};
   const bool is_set = access >= 0 && H5Pset_driver(access, driver, &info) >= 0;
-  H5FDunregister(driver);
   if (is_set) return access;
   H5Pclose(access);
   return -1;

@@ -124,6 +124,10 @@ namespace {
 
 using Where = StartFault::Where;
 
+/// Share of the velocities involved that a constraint may be violated by: less than a slip of the
+/// pen, more than numbers written with four digits.
+constexpr double kVelocityTolerance = 1e-3;
+
 /// Collects the faults of one part.
 class PartInspector {
  public:
@@ -192,11 +196,19 @@ class PartInspector {
     RowMatrixXd rows(system_.num_constraints(), q_.size());
     VectorXd drift(system_.num_constraints());
     system_.evaluate_constraint_rows(t_, q_, rows, drift);
-    for (int i = 0; i < system_.num_constraints(); ++i)
-      if (!rows.row(i).allFinite() || !std::isfinite(drift[i]))
+    for (int i = 0; i < system_.num_constraints(); ++i) {
+      const std::string& name = system_.layout().constraints[i];
+      const double rate = rows.row(i).dot(v_) + drift[i];
+      const double size = rows.row(i).cwiseAbs().dot(v_.cwiseAbs()) + std::abs(drift[i]);
+      if (!std::isfinite(size))
         add(Where::kConstraint, i,
-            fmt::format("direction of constraint '{}' is not finite at the start",
-                        system_.layout().constraints[i]));
+            fmt::format("direction of constraint '{}' is not finite at the start", name));
+      else if (std::abs(rate) > kVelocityTolerance * size)
+        add(Where::kConstraint, i,
+            fmt::format("constraint '{}' changes by {:.3g} per second at the start, must be 0: the "
+                        "velocities do not fit it",
+                        name, rate));
+    }
   }
 
   void inspect_springs() {
@@ -252,6 +264,8 @@ std::vector<StartFault> find_start_faults(const Model& model, const State& state
     inspector.inspect_rows();
     inspector.inspect_springs();
   }
+  if (faults.empty() && !std::isfinite(ModelEvaluator().compute_energy(model, state).total()))
+    faults.push_back({Where::kState, 0, 0, "energy at the start is not finite", false});
   return faults;
 }
 

@@ -2,6 +2,7 @@
 // the state they start from. Numbers that change while stepping are in State.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -83,6 +84,10 @@ class ModelEvaluator {
   std::vector<double> values_;
   std::vector<double> mass_;
 };
+
+/// A number that tells models apart: names, contact laws, springs, and all functions evaluated at
+/// the initial state. Equal for equal models on one machine.
+std::uint64_t compute_fingerprint(const Model& model);
 
 /// Why a simulation may not start from a state.
 struct StartFault {

@@ -1,7 +1,6 @@
 #include "stiction/problem/certificate.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -12,10 +11,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Share of the impulses on the bodies of a row that counts as an impulse of that row, so that the
-/// rounding of those bodies' velocities (2e-16 of them) stays below 1e-11 where the row's own
-/// impulses are zero or tiny. (T21), (T22)
+/// Share of the impulses on the most loaded block that counts as an impulse of every row, so that
+/// the rounding of velocities (2e-16 of them) stays below 1e-11 where the rows' own impulses are
+/// zero or tiny. (T21), (T22)
 constexpr double kBackgroundShare = 1e-4;
+
+/// Impulses that cancel each other can be arbitrarily large, and would hide any error if it were
+/// measured by them. They count up to this multiple of what the momenta and biases of the problem
+/// amount to; light bodies under heavy ones, of mass ratio ρ, need √ρ per body. (T21), (T22)
+constexpr double kDataFactor = 1e7;
 
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -36,11 +40,11 @@ double relative(double residual, double scale) {
 using FactorMap = Eigen::Map<MatrixXd>;
 using ConstFactorMap = Eigen::Map<const MatrixXd>;
 
-/// One row block seen from its own side: its velocity J w, the velocity that the impulses on the
-/// blocks it touches could have given it, and its diagonal block J S⁻¹Jᵀ of the Delassus matrix.
+/// One row block seen from its own side: its velocity J w, the velocity that impulses as large as
+/// those on any block could give it, and its diagonal block J S⁻¹Jᵀ of the Delassus matrix.
 struct LocalView {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
-  Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ · impulses on the block
+  Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ · impulses on a block
   Eigen::Matrix3d delassus = Eigen::Matrix3d::Zero();
   double largest_coupling = 0;  // stands in where the matrix of an LCP has no positive diagonal
 };
@@ -48,7 +52,7 @@ struct LocalView {
 /// `condensed` holds L⁻¹Jᵀ of the entries one after the other; `offset` moves past those of this
 /// block.
 LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int row_block,
-                         const std::vector<double>& w, const std::vector<double>& involved,
+                         const std::vector<double>& w, double background,
                          const std::vector<double>& condensed, std::size_t& offset) {
   LocalView view;
   const int num_rows = rows.num_rows(row_block);
@@ -59,7 +63,7 @@ LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int 
     const ConstVectorMap velocity(w.data() + problem.dof_start[block], columns);
     for (int i = 0; i < num_rows; ++i) {
       view.u[i] += jacobian.row(i).dot(velocity);
-      view.reach[i] += b.row(i).norm() * involved[block];
+      view.reach[i] += b.row(i).norm() * background;
       for (int j = 0; j < num_rows; ++j) view.delassus(i, j) += b.row(i).dot(b.row(j));
     }
     offset += static_cast<std::size_t>(num_rows) * columns;
@@ -92,16 +96,26 @@ void add_coupling(const StepProblem& problem, const StepSolution& solution, int 
   }
 }
 
-/// The largest eigenvalue of the leading num_rows × num_rows part.
-double largest_eigenvalue(const Eigen::Matrix3d& block, int num_rows) {
-  if (num_rows == 1) return block(0, 0);
-  if (num_rows == 2) {
-    const double half_trace = 0.5 * (block(0, 0) + block(1, 1));
-    return half_trace + std::hypot(0.5 * (block(0, 0) - block(1, 1)), block(0, 1));
-  }
-  Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver;
-  solver.computeDirect(block, Eigen::EigenvaluesOnly);
-  return solver.eigenvalues()[2];
+/// Impulses over s and velocities times s have the unit √J and an effective mass of about one.
+/// Normal and tangents get scales of their own, 1/√W: with a common one, errors of the stiffer
+/// direction would be seen too small by the ratio of the two.
+struct ContactScale {
+  double normal = 0;  // 0: nothing moves this contact
+  double tangential = 0;
+};
+
+ContactScale scale_of(const LocalView& view, int num_rows) {
+  const Eigen::Matrix3d& delassus = view.delassus;
+  const double normal = delassus(0, 0);
+  double tangential = num_rows > 1 ? delassus(1, 1) : 0;
+  if (num_rows == 3)  // the larger eigenvalue of the tangential block
+    tangential = 0.5 * (delassus(1, 1) + delassus(2, 2)) +
+                 std::hypot(0.5 * (delassus(1, 1) - delassus(2, 2)), delassus(1, 2));
+  double largest = std::max(normal, tangential);
+  if (!(largest > 0)) largest = view.largest_coupling;
+  if (!(largest > 0)) return {};
+  return {1 / std::sqrt(normal > 0 ? normal : largest),
+          1 / std::sqrt(tangential > 0 ? tangential : largest)};
 }
 
 }  // namespace
@@ -132,6 +146,12 @@ Certificate Certifier::certify(const StepProblem& problem, const StepSolution& s
 
   Certificate certificate;
   certificate.momentum = momentum_residual(problem, solution);
+  const double data = measure_data(problem);
+  // Without any data the impulses are all there is.
+  data_cap_ = data > 0 ? kDataFactor * data : kInfinity;
+  double largest = 0;
+  for (const double impulses : involved_) largest = std::max(largest, impulses);
+  background_ = std::min(largest, data_cap_);
   certificate.bilateral = bilateral_residual(problem, solution);
   certificate.cone = cone_residual(problem, solution);
   if (!std::isfinite(certificate.residual())) return Certificate::invalid();
@@ -202,6 +222,7 @@ void subtract_impulses(const StepProblem& problem, const BlockRows& rows,
 double Certifier::momentum_residual(const StepProblem& problem, const StepSolution& solution) {
   defect_.assign(problem.num_dofs(), 0.0);
   involved_.assign(problem.num_blocks(), 0.0);
+  largest_momentum_ = 0;
   const auto energy_norm = [&](int b, const ConstVectorRef& x) {
     const int n = problem.block_size(b);
     scratch_.resize(n);
@@ -219,6 +240,7 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
     VectorMap defect(defect_.data() + problem.dof_start[b], n);
     defect.noalias() = problem.mass_block(b).lazyProduct(w);
     involved_[b] = energy_norm(b, defect) + energy_norm(b, p);
+    largest_momentum_ = worse(largest_momentum_, involved_[b]);
     defect -= p;
   }
   subtract_impulses(problem, problem.bilateral, solution.lambda, condensed_bilateral_, defect_,
@@ -232,15 +254,48 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
   return worst;
 }
 
+/// The size of the data in √J: the largest momentum of a block, and the largest impulse that a bias
+/// or the bounds of a row call for.
+double Certifier::measure_data(const StepProblem& problem) const {
+  double largest = largest_momentum_;
+  const auto visit = [](const BlockRows& rows, const std::vector<double>& condensed,
+                        const std::vector<double>& compliance, const auto& measure) {
+    std::size_t offset = 0;
+    for (int i = 0; i < rows.num_row_blocks(); ++i) {
+      Eigen::Vector3d delassus = Eigen::Vector3d::Zero();
+      for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
+        const ConstRowMatrixMap b(condensed.data() + offset, rows.num_rows(i),
+                                  rows.entry_columns(e));
+        for (int k = 0; k < rows.num_rows(i); ++k) delassus[k] += b.row(k).squaredNorm();
+        offset += static_cast<std::size_t>(b.size());
+      }
+      for (int row = rows.row_start(i), k = 0; k < rows.num_rows(i); ++k, ++row)
+        if (delassus[k] + compliance[row] > 0)
+          measure(row, std::sqrt(delassus[k] + compliance[row]));
+    }
+  };
+  visit(problem.bilateral, condensed_bilateral_, problem.compliance, [&](int row, double weight) {
+    const double least = std::clamp(0.0, problem.lower[row], problem.upper[row]);
+    largest = worse(largest, std::abs(problem.bias[row]) / weight);
+    largest = worse(largest, std::abs(least) * weight);
+  });
+  visit(problem.contacts, condensed_contacts_, problem.contact_compliance,
+        [&](int row, double weight) {
+          largest = worse(largest, std::abs(problem.contact_bias[row]) / weight);
+        });
+  return largest;
+}
+
 double Certifier::bilateral_residual(const StepProblem& problem,
                                      const StepSolution& solution) const {
   // Impulses of rows with different units are made comparable by √W: their unit is then √J.
   double worst = 0, total = 0, background = 0;
   std::size_t offset = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
-    LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, involved_,
+    LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, background_,
                                     condensed_bilateral_, offset);
     add_coupling(problem, solution, i, 1, view);
+    if (!(problem.lower[i] <= problem.upper[i])) return kInfinity;  // std::clamp drops a NaN
     const double lambda = solution.lambda[i];
     const double slack = view.u[0] + problem.compliance[i] * lambda - problem.bias[i];
     double delassus = view.delassus(0, 0) + problem.compliance[i];
@@ -257,7 +312,7 @@ double Certifier::bilateral_residual(const StepProblem& problem,
     total += std::abs(lambda) * weight;
     background = std::max(background, (view.reach[0] + std::abs(problem.bias[i])) / weight);
   }
-  return relative(worst, total + kBackgroundShare * background);
+  return relative(worst, std::min(total, data_cap_) + kBackgroundShare * background);
 }
 
 double Certifier::cone_residual(const StepProblem& problem, const StepSolution& solution) const {
@@ -266,7 +321,7 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int start = problem.contacts.row_start(j);
     const int num_rows = problem.contacts.num_rows(j);
-    LocalView view = view_row_block(problem, problem.contacts, j, solution.w, involved_,
+    LocalView view = view_row_block(problem, problem.contacts, j, solution.w, background_,
                                     condensed_contacts_, offset);
     add_coupling(problem, solution, problem.num_bilateral() + start, num_rows, view);
     Eigen::Vector3d r = Eigen::Vector3d::Zero();
@@ -277,20 +332,28 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
       view.reach[i] += std::abs(problem.contact_bias[start + i]);
       view.delassus(i, i) += compliance;
     }
-    double inverse_mass = largest_eigenvalue(view.delassus, num_rows);
-    if (inverse_mass <= 0) inverse_mass = view.largest_coupling;
-    if (inverse_mass <= 0) {  // no impulse changes anything here: only feasibility can be asked for
+    const ContactScale scale = scale_of(view, num_rows);
+    // Where no impulse changes anything only feasibility can be asked for.
+    if (!(scale.normal > 0)) {
       if (view.u[0] < 0) return kInfinity;
       continue;
     }
-    const FrictionCone cone{num_rows - 1, problem.mu[j], problem.section[j]};
-    Eigen::Vector3d u_hat = view.u;
-    u_hat[0] += cone.mu * cone.support_against(view.u);
-    worst = worse(worst, (r - cone.project(r - u_hat / inverse_mass)).norm());
-    total += r.norm();
-    background = std::max(background, view.reach.norm() / inverse_mass);
+    if (!(problem.mu[j] >= 0)) return kInfinity;
+    const FrictionCone cone{num_rows - 1, problem.mu[j] * scale.normal / scale.tangential,
+                            problem.section[j]};
+    const Eigen::Vector3d s(scale.normal, scale.tangential, scale.tangential);
+    const Eigen::Vector3d impulse = r.cwiseQuotient(s), u = view.u.cwiseProduct(s);
+    Eigen::Vector3d u_hat = u;
+    u_hat[0] += cone.mu * cone.support_against(u);
+    const Eigen::Vector3d shifted = impulse - u_hat, projected = cone.project(shifted);
+    // Inside the cone the error is û itself; taking the difference would lose it beside a large
+    // impulse.
+    const Eigen::Vector3d error = projected == shifted ? u_hat : impulse - projected;
+    worst = worse(worst, error.norm());
+    total += impulse.norm();
+    background = std::max(background, view.reach.cwiseProduct(s).norm());
   }
-  return relative(worst, total + kBackgroundShare * background);
+  return relative(worst, std::min(total, data_cap_) + kBackgroundShare * background);
 }
 
 Certificate certify(const StepProblem& problem, const StepSolution& solution) {

@@ -5,9 +5,9 @@
 //   momentum  (T20): worst mass block of ‖M̂w − p − Gᵀλ − Jᵀr‖ over the impulses involved in it,
 //     in the norm of the kinetic energy, ‖x‖² = xᵀS⁻¹x with S the symmetric part of M̂;
 //   bilateral (T21): worst row of |λ − P_[lo,hi](λ − ρ(Gw + Cλ − b))| √W over the impulses;
-//   cone      (T22): worst contact of ‖r − P_K(r − ρ(u + μσ_B(−u_T) n))‖ over the total impulse;
+//   cone      (T22): worst contact of ‖r − P_K(r − ρ(u + μσ_B(−u_T) n))‖ √W over the impulses;
 //
-// with ρ = 1/W the local effective mass.
+// with ρ = 1/W the local effective mass, for normal and tangents apart.
 #pragma once
 
 #include <limits>
@@ -41,6 +41,7 @@ class Certifier {
  private:
   bool factor_mass(const StepProblem& problem);
   void condense_rows(const StepProblem& problem, const BlockRows& rows, std::vector<double>& out);
+  double measure_data(const StepProblem& problem) const;
   double momentum_residual(const StepProblem& problem, const StepSolution& solution);
   double bilateral_residual(const StepProblem& problem, const StepSolution& solution) const;
   double cone_residual(const StepProblem& problem, const StepSolution& solution) const;
@@ -50,6 +51,9 @@ class Certifier {
   std::vector<double> condensed_contacts_;   // L⁻¹Jᵀ, entry by entry
   std::vector<double> defect_;               // M̂w − p − Gᵀλ − Jᵀr
   std::vector<double> involved_;  // Σ ‖impulses‖ per block, in the kinetic energy norm
+  double largest_momentum_ = 0;   // of a block, p and M̂w, in that norm; set by momentum_residual
+  double data_cap_ = 0;           // what impulses may amount to, in that norm; see kDataFactor
+  double background_ = 0;         // impulses on the most loaded block, within the cap
   std::vector<double> scratch_;
 };
 

@@ -12,7 +12,7 @@ enum class SolverStatus {
   kConverged,      // the solver believes in its answer; the certificate decides
   kMaxIterations,  // gave up; the answer is the best iterate
   kNoSolution,     // stopped on a ray or an inconsistent system: no solution was found
-  kUnsupported,    // this solver does not take this kind of problem; the answer is empty
+  kUnsupported,    // this solver does not take this kind of problem
   kNonFinite,      // not-a-number or infinity in the problem or on the way
 };
 
@@ -20,8 +20,9 @@ std::string_view to_text(SolverStatus status);
 
 struct [[nodiscard]] SolverReport {
   SolverStatus status = SolverStatus::kConverged;
-  int iterations = 0;  // pivots, sweeps, …
-  int stage = 0;       // 0: the first attempt sufficed; k: the k-th fallback
+  int iterations = 0;      // pivots, sweeps, …
+  int stage = 0;           // 0: the first attempt sufficed; k: the k-th fallback
+  bool has_answer = true;  // false: the solution is filled with zeros, there is no iterate
 };
 
 class Solver {
@@ -29,7 +30,8 @@ class Solver {
   virtual ~Solver() = default;
   virtual std::string_view name() const = 0;
   /// Solves `problem` into `solution` (resized as needed; its old content may serve as a start).
-  /// Never throws for a problem without fault; does not allocate once its workspace is warm.
+  /// All of `solution` is finite and of the right size afterwards, whatever the status. Never
+  /// throws for a problem without fault; does not allocate once its workspace is warm.
   virtual SolverReport solve(const StepProblem& problem, StepSolution& solution) = 0;
 };
 

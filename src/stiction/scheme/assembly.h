@@ -23,14 +23,15 @@ class StepAssembly {
   /// Mass blocks M(point) and p = M v + h k(point, v).                                        (T12)
   void add_mass_and_momentum(const Model& model, const EvaluationPoint& point, const VectorXd& v,
                              double h);
-  /// G w = −∂Θ/∂t − stabilization·Θ(q, t)/h, with G at `point` and Θ at `start` (no Θ term if h =
-  /// 0).
+  /// G w + Cλ = −∂Θ/∂t − stabilization·Θ(q, t)/h with G at `point`, Θ at `start` (no Θ term if h =
+  /// 0) and a tiny C. (T15)
   void add_constraint_rows(const Model& model, const EvaluationPoint& point, const State& start,
                            double h, double stabilization);
   /// Implicit springs and dampers as compliant rows (T14); nothing for h = 0.
   void add_spring_rows(const Model& model, const EvaluationPoint& point, const State& start,
                        double h);
-  /// Contacts whose gap at `point` is ≤ 0, with Newton restitution in the biases (T13).
+  /// Contacts whose gap at `point` is ≤ 0 up to rounding, with Newton restitution in the biases
+  /// (T13). Needs the momentum.
   void add_touching_contacts(const Model& model, const EvaluationPoint& point, const VectorXd& v);
 
   void clear();
@@ -52,6 +53,8 @@ class StepAssembly {
   const std::vector<double>& contact_drifts() const { return contact_drifts_; }
 
  private:
+  void measure_free_fall(int block, const ConstVectorMap& v);
+  void add_contact(const Model::Part& part, int block, int j, const VectorXd& v);
   RowMatrixMap matrix(int rows, int columns);
   VectorMap vector(int size);
 
@@ -60,7 +63,7 @@ class StepAssembly {
   std::vector<JointRow> joint_rows_;
   std::vector<int> contact_indices_;
   std::vector<double> contact_drifts_;
-  std::vector<double> matrix_storage_, vector_storage_, gaps_;
+  std::vector<double> matrix_storage_, vector_storage_, gaps_, free_fall_;
 };
 
 }  // namespace stiction

@@ -22,15 +22,9 @@ const StepSolution& SolveStage::solve(const StepProblem& problem) {
   const Clock::time_point start = Clock::now();
   const SolverReport report = solver_.solve(problem, solution_);
   wall_ += std::chrono::duration<double>(Clock::now() - start).count();
-  // A solver that gives up may leave less than a whole answer; schemes read all of it.
-  if (report.status == SolverStatus::kUnsupported) {
-    solution_.resize(problem);
-    std::fill(solution_.r.begin(), solution_.r.end(), 0.0);
-    std::fill(solution_.lambda.begin(), solution_.lambda.end(), 0.0);
-    std::fill(solution_.w.begin(), solution_.w.end(), 0.0);
-  }
   report_.iterations += report.iterations;
   report_.stage = std::max(report_.stage, report.stage);
+  report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
   certificate_.include(certifier_.certify(problem, solution_));
   return solution_;

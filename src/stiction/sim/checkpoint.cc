@@ -3,6 +3,7 @@
 // simulation.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stiction/base/atomic_file.h"
@@ -50,6 +51,8 @@ void Simulation::save(const std::string& path) const {
   file.write_attribute("/", "friction", to_text(options_.friction));
   const std::vector<std::string> names = model_.q_names();
   file.write_attribute("/", "coordinates", fmt::format("{}", fmt::join(names, ",")));
+  const std::uint64_t fingerprint[] = {compute_fingerprint(model_)};
+  file.write<std::uint64_t>("fingerprint", fingerprint);
   file.write<double>("q", as_span(state_.q));
   file.write<double>("v", as_span(state_.v));
   const double clock[] = {state_.t, clock_.start, clock_.h};
@@ -78,6 +81,9 @@ void Simulation::restore(const std::string& path) {
   require_same(file, "friction", to_text(options_.friction));
   const std::vector<std::string> names = model_.q_names();
   require_same(file, "coordinates", fmt::format("{}", fmt::join(names, ",")));
+  if (file.read<std::uint64_t>("fingerprint") != std::vector{compute_fingerprint(model_)})
+    throw InputError(
+        fmt::format("{}: checkpoint was made with another model of the same coordinates", path));
   const auto q = read_exactly(file, "q", model_.num_q()),
              v = read_exactly(file, "v", model_.num_v());
   const auto clock = read_exactly(file, "clock", 3), ledger = read_exactly(file, "ledger", 5),
@@ -89,8 +95,13 @@ void Simulation::restore(const std::string& path) {
   state.t = clock[0];
   state.q = ConstVectorMap(q.data(), model_.num_q());
   state.v = ConstVectorMap(v.data(), model_.num_v());
-  if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
-    throw InputError(fmt::format("{}: checkpoint holds a number that is not finite", path));
+  const auto is_bad = [](double x) { return !std::isfinite(x); };
+  const bool has_bad_number =
+      std::any_of(clock.begin(), clock.end(), is_bad) ||
+      std::any_of(ledger.begin(), ledger.end(), is_bad) ||
+      std::any_of(counts.begin(), counts.end(), [](auto n) { return n < 0; });
+  if (has_bad_number || !state.q.allFinite() || !state.v.allFinite())
+    throw InputError(fmt::format("{}: checkpoint holds a number that cannot be", path));
   state_ = state;
   clock_ = {.start = clock[1], .h = clock[2], .index = counts[0]};
   ledger_.begin(evaluator_.compute_energy(model_, state_));

@@ -10,6 +10,9 @@
 namespace stiction {
 namespace {
 
+/// Iterative solvers measure themselves by a scale of their own, so they get a margin.
+constexpr double kSolverShare = 0.1;
+
 /// A remainder of a duration below this share of h is rounding, not a step.
 constexpr double kStepRounding = 1e-9;
 
@@ -18,14 +21,28 @@ constexpr double kMaxSteps = 1e15;
 
 std::string rejection_text(double t, double h, double tolerance, const Certificate& certificate,
                            const SolverReport& report) {
-  if (!std::isfinite(certificate.residual()))
-    return fmt::format("step from t = {} s with h = {} s has no finite answer; solver: {}", t, h,
-                       to_text(report.status));
-  return fmt::format(
-      "step from t = {} s with h = {} s misses the tolerance {}: residual {:.3g} (momentum {:.3g}, "
-      "bilateral {:.3g}, cone {:.3g}); solver: {}",
-      t, h, tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
-      certificate.cone, to_text(report.status));
+  const std::string step = fmt::format("step from t = {} s with h = {} s", t, h);
+  if (!report.has_answer) return fmt::format("{} has no answer: {}", step, to_text(report.status));
+  if (!certificate.meets(tolerance) && std::isfinite(certificate.residual()))
+    return fmt::format(
+        "{} misses the tolerance {}: residual {:.3g} (momentum {:.3g}, bilateral {:.3g}, cone "
+        "{:.3g}); solver: {}",
+        step, tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
+        certificate.cone, to_text(report.status));
+  return step +
+         " leads nowhere: a number is not finite, or the mass matrix is not positive definite";
+}
+
+/// The options, or an InputError. Asked before anything is made from them.
+const SimulationOptions& checked(const SimulationOptions& options) {
+  if (!(options.h > 0) || !std::isfinite(options.h))
+    throw InputError(fmt::format("h is {}, must be finite and > 0", options.h));
+  if (!(options.tolerance > 0))
+    throw InputError(fmt::format("tolerance is {}, must be > 0", options.tolerance));
+  if (!(options.penetration_tolerance >= 0))
+    throw InputError(
+        fmt::format("penetration_tolerance is {}, must be >= 0", options.penetration_tolerance));
+  return options;
 }
 
 }  // namespace
@@ -43,9 +60,9 @@ double Simulation::Clock::after_step(double next_h, double now) {
 
 Simulation::Simulation(Model model, const SimulationOptions& options)
     : model_(std::move(model)),
-      options_(options),
+      options_(checked(options)),
       scheme_(make_scheme(options.scheme, {.friction = options.friction})),
-      solver_(make_solver(options.solver)),
+      solver_(make_solver(options.solver, kSolverShare * options.tolerance)),
       stage_(*solver_),
       state_(model_.initial_state()) {
   validate();
@@ -68,13 +85,6 @@ void Simulation::forget_last_step() {
 }
 
 void Simulation::validate() const {
-  if (!(options_.h > 0) || !std::isfinite(options_.h))
-    throw InputError(fmt::format("h is {}, must be finite and > 0", options_.h));
-  if (!(options_.tolerance > 0))
-    throw InputError(fmt::format("tolerance is {}, must be > 0", options_.tolerance));
-  if (!(options_.penetration_tolerance >= 0))
-    throw InputError(
-        fmt::format("penetration_tolerance is {}, must be >= 0", options_.penetration_tolerance));
   if (model_.parts().empty()) throw InputError("model is empty");
   const auto faults = find_start_faults(model_, state_, options_.penetration_tolerance);
   if (faults.empty()) return;
@@ -106,16 +116,17 @@ double Simulation::step(double h) {
 bool Simulation::try_step(double h) {
   stage_.begin_step();
   scheme_->step(model_, state_, h, stage_, attempt_);
-  return stage_.report().status == SolverStatus::kConverged &&
-         stage_.certificate().meets(options_.tolerance) && attempt_.end.q.allFinite() &&
-         attempt_.end.v.allFinite();
+  attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
+  return has_answer() && stage_.certificate().meets(options_.tolerance);
 }
 
 /// Whether there is anything to accept: an answer, if not a good one, and a state to go on from.
 bool Simulation::has_answer() const {
-  const SolverStatus status = stage_.report().status;
-  return status != SolverStatus::kUnsupported && status != SolverStatus::kNonFinite &&
-         std::isfinite(stage_.certificate().residual()) && attempt_.end.q.allFinite() &&
+  const Certificate& certificate = stage_.certificate();
+  return stage_.report().has_answer && std::isfinite(certificate.residual()) &&
+         std::isfinite(certificate.joint) &&
+         certificate.gap > -std::numeric_limits<double>::infinity() &&
+         std::isfinite(attempt_energy_.total()) && attempt_.end.q.allFinite() &&
          attempt_.end.v.allFinite();
 }
 
@@ -124,7 +135,7 @@ void Simulation::accept_step(double h) {
   std::swap(state_, attempt_.end);
   std::swap(taken_, attempt_);
   evidence_ = {stage_.certificate(), stage_.report(), stage_.wall(), h};
-  ledger_.add_step(taken_.work, evaluator_.compute_energy(model_, state_));
+  ledger_.add_step(taken_.work, attempt_energy_);
   const Certificate& certificate = evidence_.certificate;
   ++summary_.steps;
   summary_.contacts_max = std::max(summary_.contacts_max, static_cast<int>(taken_.contacts.size()));
@@ -134,13 +145,17 @@ void Simulation::accept_step(double h) {
   for (StepObserver* observer : observers_) notify(*observer);
 }
 
-bool Simulation::run(double duration, const std::function<bool()>& should_stop) {
+void Simulation::check_duration(double duration) const {
   if (!(duration >= 0) || !std::isfinite(duration))
     throw InputError(fmt::format("duration is {}, must be finite and >= 0", duration));
-  const double h = options_.h;
-  if (!(duration / h < kMaxSteps))
+  if (!(duration / options_.h < kMaxSteps))
     throw InputError(fmt::format("duration {} with h = {} takes more than {:.0e} steps", duration,
-                                 h, kMaxSteps));
+                                 options_.h, kMaxSteps));
+}
+
+bool Simulation::run(double duration, const std::function<bool()>& should_stop) {
+  check_duration(duration);
+  const double h = options_.h;
   const auto num_full = static_cast<std::int64_t>(std::floor(duration / h + kStepRounding));
   const double remainder = duration - static_cast<double>(num_full) * h;
   const std::int64_t num_steps = num_full + (remainder > kStepRounding * h ? 1 : 0);

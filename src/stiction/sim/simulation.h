@@ -89,6 +89,8 @@ class Simulation {
   /// Steps of options().h, the last one shorter where `duration` is no multiple. `should_stop` is
   /// asked before every step. Returns whether the end was reached.
   bool run(double duration, const std::function<bool()>& should_stop = {});
+  /// Throws the InputError that run(duration) would throw.
+  void check_duration(double duration) const;
 
   const Model& model() const { return model_; }
   const SimulationOptions& options() const { return options_; }
@@ -149,8 +151,9 @@ class Simulation {
   ModelEvaluator evaluator_;
   State state_;
   StepResult attempt_;  // may be rejected
-  StepResult taken_;    // its `end` is in state_
-  Evidence evidence_;   // of the step taken
+  Energy attempt_energy_;
+  StepResult taken_;   // its `end` is in state_
+  Evidence evidence_;  // of the step taken
   Clock clock_;
   EnergyLedger ledger_;
   RunSummary summary_;

@@ -18,7 +18,7 @@ BlockPivotRows::Outcome BlockPivotRows::assemble(const StepProblem& problem) {
   const int size = delassus_.num_rows();
   lcp_.resize(size);
   compute_scales(problem);
-  impulse_.assign(size, 0);
+  impulse_.assign(size, 0.0L);
   delassus_.compute_velocity(problem, impulse_, velocity_);
   delassus_.compute_row_velocity(problem, impulse_, velocity_, u_, magnitude_);
   bool is_finite = true;
@@ -94,8 +94,7 @@ double BlockPivotRows::evaluate(const StepProblem& problem, const std::vector<do
   }
   // Scaling there and back may leave the bounds by a rounding.
   for (int i = 0; i < problem.num_bilateral(); ++i)
-    impulse_[i] = std::clamp(impulse_[i], problem.lower[i], problem.upper[i]);
-  delassus_.clear_rounding(problem, impulse_);
+    impulse_[i] = std::clamp(static_cast<double>(impulse_[i]), problem.lower[i], problem.upper[i]);
   delassus_.compute_velocity(problem, impulse_, velocity_);
   delassus_.compute_row_velocity(problem, impulse_, velocity_, u_, magnitude_);
   w_.resize(lcp_.size);
@@ -110,11 +109,11 @@ double BlockPivotRows::violation(const StepProblem& problem) const {
   for (int i = 0; i < lcp_.size; ++i) {
     const int kind = i < problem.num_bilateral() ? 0 : 1;
     const double unit = kind == 0 ? 1 : scale_[i];
-    const double z = impulse_[i] / scale_[i];
+    const auto z = static_cast<double>(impulse_[i] / scale_[i]);
     double lower = lcp_.lower[i], upper = lcp_.upper[i];
     if (lcp_.master[i] >= 0) {
       const int normal = lcp_.master[i];
-      upper = lcp_.ratio[i] * std::max(0.0, impulse_[normal] / scale_[normal]);
+      upper = lcp_.ratio[i] * std::max(0.0, static_cast<double>(impulse_[normal] / scale_[normal]));
       lower = -upper;
     }
     const double error = std::abs(z - std::clamp(z - w_[i], lower, upper)) * unit;

@@ -41,7 +41,7 @@ class BlockPivotRows {
   bool has_friction_ = false;
   std::vector<double> vector_;  // q of the problem
   std::vector<double> scale_;   // s = 1/√W of each row
-  std::vector<double> impulse_;
+  std::vector<long double> impulse_;
   std::vector<long double> velocity_;
   std::vector<double> u_, magnitude_;  // of rows
   std::vector<double> w_;

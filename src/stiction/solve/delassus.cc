@@ -9,9 +9,9 @@
 namespace stiction {
 namespace {
 
-/// Sums this small against the sizes of their terms are rounding: the data are doubles in any case.
-template <class Real>
-constexpr Real kRounding = 16 * std::numeric_limits<double>::epsilon();
+/// Sums this small against the sizes of their terms are rounding: the impulses are refined to the
+/// digits of long double.
+constexpr long double kRounding = 32 * std::numeric_limits<long double>::epsilon();
 
 }  // namespace
 
@@ -24,7 +24,6 @@ bool Delassus<Real>::factor_mass(const StepProblem& problem) {
                    mass_swap_.data() + problem.dof_start[b]))
       return false;
   collect_pieces(problem);
-  if (!pieces_.empty()) prepare_weights(problem);
   return true;
 }
 
@@ -46,7 +45,8 @@ void Delassus<Real>::append_pieces(const BlockRows& rows, int first_row) {
 
 /// defect = p + Gᵀλ + Jᵀr − M̂w, in long double.
 template <class Real>
-void Delassus<Real>::compute_defect(const StepProblem& problem, const std::vector<Real>& impulse,
+void Delassus<Real>::compute_defect(const StepProblem& problem,
+                                    const std::vector<long double>& impulse,
                                     const std::vector<long double>& w) {
   defect_.assign(problem.p.begin(), problem.p.end());
   for (const Piece& piece : pieces_) {
@@ -84,7 +84,8 @@ void Delassus<Real>::compute_free_velocity(const StepProblem& problem,
 }
 
 template <class Real>
-void Delassus<Real>::compute_velocity(const StepProblem& problem, const std::vector<Real>& impulse,
+void Delassus<Real>::compute_velocity(const StepProblem& problem,
+                                      const std::vector<long double>& impulse,
                                       std::vector<long double>& w) {
   w.assign(problem.num_dofs(), 0.0L);
   scratch_.resize(problem.num_dofs());
@@ -94,50 +95,51 @@ void Delassus<Real>::compute_velocity(const StepProblem& problem, const std::vec
     solve_mass(problem, scratch_.data());
     for (std::size_t i = 0; i < w.size(); ++i) w[i] += scratch_[i];
   }
-  if (pieces_.empty()) return;
-  compute_involved(problem, impulse);
-  for (int b = 0; b < problem.num_blocks(); ++b)
-    for (int i = problem.dof_start[b]; i < problem.dof_start[b + 1]; ++i)
-      if (std::abs(w[i]) <= kRounding<Real> * involved_[b] * inverse_root_mass_[i]) w[i] = 0;
+  clear_rounding(problem, impulse, w);
 }
 
+/// A velocity whose terms |M̂⁻¹|(|p| + |Jᵀ||x|) cancel to their rounding is zero. Row by row, since
+/// a coordinate knows nothing of the size of others that do not act on it; and only where impulses
+/// act.
 template <class Real>
-void Delassus<Real>::clear_rounding(const StepProblem& problem, std::vector<Real>& impulse) {
-  compute_involved(problem, impulse);
-  scratch_.assign(num_rows_,
-                  Real(0));  // the largest impulse involved in a block that a row touches
-  for (const Piece& piece : pieces_)
-    for (int i = 0; i < piece.num_rows; ++i)
-      scratch_[piece.row + i] = std::max(scratch_[piece.row + i], involved_[piece.block]);
-  for (int i = 0; i < num_rows_; ++i)
-    if (scratch_[i] > 0 &&
-        std::abs(impulse[i]) * std::sqrt(std::abs(row(i)[i])) <= kRounding<Real> * scratch_[i])
-      impulse[i] = 0;
-}
-
-/// The sum of the sizes of the impulses on each block, in the norm of diag(M̂)⁻¹.
-template <class Real>
-void Delassus<Real>::compute_involved(const StepProblem& problem,
-                                      const std::vector<Real>& impulse) {
-  involved_.assign(problem.num_blocks(), Real(0));
-  for (int b = 0; b < problem.num_blocks(); ++b)
-    for (int i = problem.dof_start[b]; i < problem.dof_start[b + 1]; ++i)
-      involved_[b] += std::abs(problem.p[i]) * inverse_root_mass_[i];
+void Delassus<Real>::clear_rounding(const StepProblem& problem,
+                                    const std::vector<long double>& impulse,
+                                    std::vector<long double>& w) {
+  scratch_.resize(problem.num_dofs());
+  for (int i = 0; i < problem.num_dofs(); ++i) scratch_[i] = std::abs(problem.p[i]);
+  is_loaded_.assign(problem.num_blocks(), 0);
   for (const Piece& piece : pieces_) {
     const int size = problem.block_size(piece.block);
-    const Real* weight = inverse_root_mass_.data() + problem.dof_start[piece.block];
+    Real* terms = scratch_.data() + problem.dof_start[piece.block];
     for (int i = 0; i < piece.num_rows; ++i) {
-      if (impulse[piece.row + i] == Real(0)) continue;
-      Real sum = 0;
-      for (int k = 0; k < size; ++k) sum += std::abs(piece.values[i * size + k]) * weight[k];
-      involved_[piece.block] += sum * std::abs(impulse[piece.row + i]);
+      const auto x = static_cast<Real>(std::abs(impulse[piece.row + i]));
+      if (x == Real(0)) continue;
+      is_loaded_[piece.block] = 1;
+      for (int k = 0; k < size; ++k) terms[k] += std::abs(piece.values[i * size + k]) * x;
     }
   }
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    if (is_loaded_[b] && problem.block_size(b) <= kLargestCleared) clear_block(problem, b, w);
+}
+
+template <class Real>
+void Delassus<Real>::clear_block(const StepProblem& problem, int block,
+                                 std::vector<long double>& w) const {
+  const int size = problem.block_size(block), start = problem.dof_start[block];
+  Real column[kLargestCleared], bound[kLargestCleared] = {};
+  for (int j = 0; j < size; ++j) {
+    std::fill(column, column + size, Real(0));
+    column[j] = 1;
+    solve_lu(mass_lu_.data() + problem.mass_start[block], size, mass_swap_.data() + start, column);
+    for (int i = 0; i < size; ++i) bound[i] += std::abs(column[i]) * scratch_[start + j];
+  }
+  for (int i = 0; i < size; ++i)
+    if (std::abs(w[start + i]) <= kRounding * bound[i]) w[start + i] = 0;
 }
 
 template <class Real>
 void Delassus<Real>::compute_row_velocity(const StepProblem& problem,
-                                          const std::vector<Real>& impulse,
+                                          const std::vector<long double>& impulse,
                                           const std::vector<long double>& w, std::vector<Real>& u,
                                           std::vector<Real>& magnitude) {
   sums_.resize(num_rows_);
@@ -170,7 +172,7 @@ void Delassus<Real>::compute_row_velocity(const StepProblem& problem,
 
 template <class Real>
 void Delassus<Real>::add_coupling_velocity(const StepProblem& problem,
-                                           const std::vector<Real>& impulse,
+                                           const std::vector<long double>& impulse,
                                            std::vector<Real>& magnitude) {
   const RowCoupling& coupling = problem.coupling;
   for (int i = 0; i < coupling.num_rows(); ++i)
@@ -195,17 +197,6 @@ void Delassus<Real>::assemble(const StepProblem& problem) {
   for (int i = 0; i < coupling.num_rows(); ++i)
     for (int e = coupling.entry_start(i); e < coupling.entry_start(i + 1); ++e)
       matrix_[static_cast<std::size_t>(i) * num_rows_ + coupling.column(e)] += coupling.value(e);
-}
-
-template <class Real>
-void Delassus<Real>::prepare_weights(const StepProblem& problem) {
-  inverse_root_mass_.resize(problem.num_dofs());
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const int size = problem.block_size(b);
-    const double* mass = problem.mass_values.data() + problem.mass_start[b];
-    for (int i = 0; i < size; ++i)
-      inverse_root_mass_[problem.dof_start[b] + i] = 1 / std::sqrt(Real(mass[i * size + i]));
-  }
 }
 
 /// M̂⁻¹Jᵀ of every piece, and the pieces sorted by mass block.

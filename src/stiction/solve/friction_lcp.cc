@@ -11,9 +11,6 @@ namespace {
 /// Share of the motion that counts as an impulse where there are none, as in the certificate.
 constexpr double kMotionShare = 1e-4;
 
-/// Scaled impulses below this share of the largest impulse or velocity are rounding of zero.
-constexpr double kNothing = 1e-16;
-
 bool is_free(const StepProblem& problem, int row) {
   return problem.lower[row] == -StepProblem::kUnbounded &&
          problem.upper[row] == StepProblem::kUnbounded;
@@ -76,7 +73,7 @@ typename FrictionLcp<Real>::Outcome FrictionLcp<Real>::assemble(const StepProble
 /// Bounded rows count their impulse from the value in [lo, hi] that is nearest to zero.
 template <class Real>
 void FrictionLcp<Real>::shift_bounded(const StepProblem& problem) {
-  shift_.assign(problem.num_bilateral() + problem.num_contact_rows(), Real(0));
+  shift_.assign(problem.num_bilateral() + problem.num_contact_rows(), 0.0L);
   for (int i = 0; i < problem.num_bilateral(); ++i)
     if (!is_free(problem, i)) shift_[i] = std::clamp(0.0, problem.lower[i], problem.upper[i]);
 }
@@ -196,8 +193,8 @@ void FrictionLcp<Real>::fill() {
 }
 
 template <class Real>
-Real FrictionLcp<Real>::evaluate(const StepProblem& problem, const std::vector<Real>& z) {
-  recover(problem, z);
+Real FrictionLcp<Real>::evaluate(const StepProblem& problem, const std::vector<long double>& z) {
+  recover(z);
   delassus_.compute_velocity(problem, impulse_, w_);
   delassus_.compute_row_velocity(problem, impulse_, w_, u_, magnitude_);
   compute_y(z);
@@ -205,34 +202,30 @@ Real FrictionLcp<Real>::evaluate(const StepProblem& problem, const std::vector<R
 }
 
 template <class Real>
-void FrictionLcp<Real>::recover(const StepProblem& problem, const std::vector<Real>& z) {
+void FrictionLcp<Real>::recover(const std::vector<long double>& z) {
   impulse_ = shift_;
-  Real largest = 0;
-  for (std::size_t i = 0; i < variables_.size(); ++i)
-    if (variables_[i].row[0] >= 0)
-      largest = std::max({largest, std::abs(z[i]), std::abs(lcp_.vector[i])});
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     const Variable& v = variables_[i];
-    if (v.row[0] < 0 || std::abs(z[i]) <= Real(kNothing) * largest) continue;
-    const Real x = static_cast<int>(i) < num_free_ ? z[i] : std::max(z[i], Real(0));
+    if (v.row[0] < 0) continue;
+    const long double x = static_cast<int>(i) < num_free_ ? z[i] : std::max(z[i], 0.0L);
     impulse_[v.row[0]] += v.weight[0] * x;
     impulse_[v.row[1]] += v.weight[1] * x;
   }
-  delassus_.clear_rounding(problem, impulse_);
 }
 
 template <class Real>
-void FrictionLcp<Real>::compute_y(const std::vector<Real>& z) {
+void FrictionLcp<Real>::compute_y(const std::vector<long double>& z) {
   y_.assign(variables_.size(), Real(0));
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     const Variable& v = variables_[i];
     if (v.row[0] >= 0) y_[i] = v.weight[0] * u_[v.row[0]] + v.weight[1] * u_[v.row[1]];
   }
-  for (const Coupling& c : couplings_) y_[c.row] += c.column < 0 ? c.value : c.value * z[c.column];
+  for (const Coupling& c : couplings_)
+    y_[c.row] += static_cast<Real>(c.column < 0 ? c.value : c.value * z[c.column]);
 }
 
 template <class Real>
-Real FrictionLcp<Real>::violation(const std::vector<Real>& z) const {
+Real FrictionLcp<Real>::violation(const std::vector<long double>& z) const {
   // [0]: bilateral rows in the unit √J of the scaled impulses, [1]: contacts in N s.
   Real worst[2] = {0, 0}, total[2] = {0, 0}, unit_max[2] = {0, 0};
   Real background = 0;  // of impulses and motion, in √J
@@ -240,14 +233,15 @@ Real FrictionLcp<Real>::violation(const std::vector<Real>& z) const {
     const Variable& v = variables_[i];
     const Real unit = v.is_contact ? v.unit : Real(1);
     const bool is_free_variable = static_cast<int>(i) < num_free_;
-    const Real error = std::abs(is_free_variable ? y_[i] : std::min(z[i], y_[i])) * unit;
+    const auto slack = static_cast<Real>(z[i]);
+    const Real error = std::abs(is_free_variable ? y_[i] : std::min(slack, y_[i])) * unit;
     if (!std::isfinite(error)) return std::numeric_limits<Real>::infinity();
     worst[v.is_contact] = std::max(worst[v.is_contact], error);
     if (v.row[0] < 0) continue;
-    total[v.is_contact] += std::abs(z[i]) * unit;
+    total[v.is_contact] += std::abs(slack) * unit;
     unit_max[v.is_contact] = std::max(unit_max[v.is_contact], unit);
     const Real motion = std::max(magnitude_[v.row[0]], magnitude_[v.row[1]]) * v.unit;
-    background = std::max({background, motion, std::abs(z[i])});
+    background = std::max({background, motion, std::abs(slack)});
   }
   Real result = 0;
   for (int k = 0; k < 2; ++k)

@@ -34,7 +34,7 @@ class FrictionLcp {
   /// they give by the data of the problem, and y from those: the matrix of lcp() takes no part.
   /// Returns the largest violation relative to the impulses, contacts and bilateral rows each in
   /// their own measure, as a certificate would see it.
-  Real evaluate(const StepProblem& problem, const std::vector<Real>& z);
+  Real evaluate(const StepProblem& problem, const std::vector<long double>& z);
   /// y of the last evaluation.
   const std::vector<Real>& y() const { return y_; }
   /// Writes what evaluate, or a trivial assemble, has found.
@@ -53,9 +53,9 @@ class FrictionLcp {
     int row, column;  // column −1: the vector
     Real value;
   };
-  void recover(const StepProblem& problem, const std::vector<Real>& z);
-  void compute_y(const std::vector<Real>& z);
-  Real violation(const std::vector<Real>& z) const;
+  void recover(const std::vector<long double>& z);
+  void compute_y(const std::vector<long double>& z);
+  Real violation(const std::vector<long double>& z) const;
   void shift_bounded(const StepProblem& problem);
   bool is_trivial(const StepProblem& problem) const;
   void compute_scales(const StepProblem& problem);
@@ -72,9 +72,9 @@ class FrictionLcp {
   int num_free_ = 0;
   std::vector<Variable> variables_;
   std::vector<Coupling> couplings_;
-  std::vector<Real> scale_;  // s of each row
-  std::vector<Real> shift_;  // constant part of the impulses
-  std::vector<Real> impulse_;
+  std::vector<Real> scale_;         // s of each row
+  std::vector<long double> shift_;  // constant part of the impulses
+  std::vector<long double> impulse_;
   std::vector<long double> w_;   // velocities for impulse_
   std::vector<Real> u_;          // of the rows
   std::vector<Real> magnitude_;  // sum of the sizes of the terms of u_

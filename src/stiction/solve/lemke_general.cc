@@ -107,7 +107,7 @@ bool LemkeGeneral<Real>::finish_basis() {
   const int size = static_cast<int>(rows_.size());
   basis_swap_.resize(size);
   if (!factor_lu(basis_.data(), size, basis_swap_.data())) return false;
-  z_.assign(lcp_->size(), Real(0));
+  z_.assign(lcp_->size(), 0.0L);
   for (int k = 0; k <= kRefinements; ++k) refine();
   has_basis_ = true;
   return true;

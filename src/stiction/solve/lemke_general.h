@@ -30,7 +30,7 @@ class LemkeGeneral {
   LcpReport solve_by_enumeration();
   static constexpr int kMaxEnumerated = 16;
 
-  const std::vector<Real>& z() const { return z_; }
+  const std::vector<long double>& z() const { return z_; }
   /// As LemkeLcp::correct.
   void correct(const std::vector<Real>& y);
 
@@ -51,7 +51,7 @@ class LemkeGeneral {
   std::vector<Real> basis_;          // LU factors of the equilibrated matrix there
   std::vector<int> basis_swap_;
   std::vector<Real> correction_;
-  std::vector<Real> z_;
+  std::vector<long double> z_;
   int num_free_ = 0, num_complementary_ = 0;  // of the last solve
   bool has_basis_ = false;
 };

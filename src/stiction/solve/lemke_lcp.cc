@@ -59,7 +59,7 @@ bool LemkeLcp<Real>::try_last_basis(const MixedLcp<Real>& lcp) {
   if (!has_basis_ || lcp.num_free != num_free_ || lcp.num_complementary != num_complementary_)
     return false;
   if (!finish(lcp)) return false;
-  Real largest = 0, least = 0;
+  long double largest = 0, least = 0;
   for (std::size_t i = 0; i < z_.size(); ++i) {
     largest = std::max(largest, std::abs(z_[i]));
     if (static_cast<int>(i) >= num_free_) least = std::min(least, z_[i]);
@@ -209,7 +209,7 @@ bool LemkeLcp<Real>::finish(const MixedLcp<Real>& lcp) {
     for (int j = 0; j < size; ++j)
       basis_[static_cast<std::size_t>(i) * size + j] = lcp.row(support_[i])[support_[j]];
   if (!factor_lu(basis_.data(), size, basis_swap_.data())) return false;
-  z_.assign(lcp.size(), Real(0));
+  z_.assign(lcp.size(), 0.0L);
   for (int k = 0; k <= kRefinements; ++k) refine(lcp);
   return true;
 }

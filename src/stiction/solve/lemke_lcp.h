@@ -33,7 +33,7 @@ class LemkeLcp {
   /// variables whose rows depend on others are set to zero; whether their equations hold is for the
   /// caller to check, as is the sign of rounding errors.
   LcpReport solve(const MixedLcp<Real>& lcp, const LemkeOptions& options);
-  const std::vector<Real>& z() const { return z_; }
+  const std::vector<long double>& z() const { return z_; }
   /// Computes z() from the basis of the last solve, without a pivot. False if there is none for
   /// this size, or if it is singular or has the wrong signs. The caller judges z() in any case.
   bool try_last_basis(const MixedLcp<Real>& lcp);
@@ -74,7 +74,7 @@ class LemkeLcp {
   std::vector<Real> basis_;          // LU factors of A on the support
   std::vector<int> basis_swap_;
   std::vector<Real> correction_;
-  std::vector<Real> z_;
+  std::vector<long double> z_;
   int num_free_ = 0;
   int num_complementary_ = 0;
   bool has_basis_ = false;

@@ -124,12 +124,14 @@ void conclude(const StepProblem& problem, const LcpReport& lcp, FrictionLcp<Real
   for (int correction = 0; correction <= kCorrections; ++correction) {
     if (correction > 0) method.correct(form.y());
     const auto violation = static_cast<double>(form.evaluate(problem, method.z()));
-    if (progress.has_answer && !(violation < progress.violation)) break;
+    const bool is_worse = progress.has_answer && !(violation < progress.violation);
+    if (is_worse && !(correction == 1 && violation <= kPerfectViolation)) break;
     progress.has_answer = true;
     progress.violation = violation;
     progress.report.stage = stage;
     form.write(problem, solution);
-    if (violation <= kPerfectViolation) break;
+    // One correction in any case: it gives impulses the digits that differences of them need.
+    if (violation <= kPerfectViolation && correction > 0) break;
   }
 }
 
@@ -209,8 +211,8 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
   std::fill(solution.w.begin(), solution.w.end(), 0.0);
   std::fill(solution.lambda.begin(), solution.lambda.end(), 0.0);
   std::fill(solution.r.begin(), solution.r.end(), 0.0);
-  if (!is_supported(problem)) return {.status = SolverStatus::kUnsupported};
-  if (!all_finite(problem)) return {.status = SolverStatus::kNonFinite};
+  if (!is_supported(problem)) return {.status = SolverStatus::kUnsupported, .has_answer = false};
+  if (!all_finite(problem)) return {.status = SolverStatus::kNonFinite, .has_answer = false};
   Progress progress;
   const bool is_warm = options_.warm_start;
   const auto is_open = [&] {
@@ -225,6 +227,7 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
     if (is_open())
       run_general(problem, kLongAttempts, false, workspace_->in_long_double, solution, progress);
   }
+  progress.report.has_answer = progress.has_answer;
   if (progress.violation <= kSufficientViolation) progress.report.status = SolverStatus::kConverged;
   return progress.report;
 }

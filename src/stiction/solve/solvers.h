@@ -10,10 +10,11 @@
 
 namespace stiction {
 
-/// Names that make_solver takes. "auto" leaves the choice to the library, which takes Lemke.
+/// Names that make_solver takes. "auto" leaves the choice to the library (auto_solver.h).
 std::vector<std::string> solver_names();
 
-/// Throws InputError that lists the names if `name` is none of them.
-std::unique_ptr<Solver> make_solver(std::string_view name);
+/// `tolerance` is for the iterative solvers, on their own relative residual; direct ones solve to
+/// rounding. Throws InputError that lists the names if `name` is none of them.
+std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance = 1e-10);
 
 }  // namespace stiction
