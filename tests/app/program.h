@@ -52,12 +52,13 @@ class ProgramTest : public ::testing::Test {
     return lines;
   }
 
-  /// True once the recording holds more than its header; for signals in the middle of a run.
+  /// True once the recording holds several flushes, so that at least one of them is complete; for
+  /// signals in the middle of a run.
   std::function<bool()> is_well_under_way(const std::string& recording) const {
     return [path = file(recording)] {
       std::error_code ignored;
       return std::filesystem::exists(path, ignored) &&
-             std::filesystem::file_size(path, ignored) > 300'000;
+             std::filesystem::file_size(path, ignored) > 3'000'000;
     };
   }
 

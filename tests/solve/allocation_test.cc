@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "stiction/solve/block_pivot_solver.h"
 #include "stiction/solve/lemke_solver.h"
 #include "tests/solve/random_problem.h"
 
@@ -80,15 +79,6 @@ std::vector<StepProblem> condensed_problems() {
 TEST(Lemke, DoesNotAllocateOnCondensedProblemsOnceWarm) {
   LemkeSolver solver;
   expect_no_allocation_once_warm(solver, condensed_problems());
-}
-
-TEST(BlockPivot, DoesNotAllocateOnceWarm) {
-  std::vector<StepProblem> problems = condensed_problems();
-  for (std::uint64_t seed = 0; seed < 50; ++seed)
-    problems.push_back(
-        testing::random_problem(seed, {.max_contacts = 10, .mu_max = 0.5, .allow_spatial = false}));
-  BlockPivotSolver solver;
-  expect_no_allocation_once_warm(solver, problems);
 }
 
 }  // namespace

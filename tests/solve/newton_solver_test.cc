@@ -68,7 +68,7 @@ TEST(NewtonSolver, SolvesRandomPlanarProblemsOfModerateScale) {
 }
 
 TEST(NewtonSolver, SolvesRandomProblemsWithMassRatiosOfAHundredMillion) {
-  expect_few_unsolved(solve_random({.mu_max = 10}, 1e-9), 0.97);
+  expect_few_unsolved(solve_random({.mu_max = 10}, 1e-9), 0.96);
 }
 
 TEST(NewtonSolver, ReachesRoundingOnRegularProblems) {

@@ -102,13 +102,13 @@ double BlockPivotRows::evaluate(const StepProblem& problem, const std::vector<do
   return violation(problem);
 }
 
-/// Of the natural map z − P(z − w), bilateral rows in √J and contacts in N s, each relative to the
+/// Of the natural map z − P(z − w), in √J, bilateral rows and contacts each relative to the
 /// sum of its own impulses.
 double BlockPivotRows::violation(const StepProblem& problem) const {
   double worst[2] = {0, 0}, total[2] = {0, 0}, unit_max[2] = {0, 0}, background = 0;
   for (int i = 0; i < lcp_.size; ++i) {
     const int kind = i < problem.num_bilateral() ? 0 : 1;
-    const double unit = kind == 0 ? 1 : scale_[i];
+    const double unit = 1;
     const auto z = static_cast<double>(impulse_[i] / scale_[i]);
     double lower = lcp_.lower[i], upper = lcp_.upper[i];
     if (lcp_.master[i] >= 0) {

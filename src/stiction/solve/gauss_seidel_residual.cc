@@ -16,6 +16,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// (T22)
 constexpr double kBackgroundShare = 1e-4;
 
+/// Impulses that cancel each other count up to this multiple of the data. (T21), (T22)
+constexpr double kDataFactor = 1e7;
+
 void project_on_disc_cone(double mu, int num_tangents, const double* z, double* out) {
   const double norm = num_tangents == 2 ? std::hypot(z[1], z[2]) : std::abs(z[1]);
   double normal = z[0], shrink = 1;
@@ -63,14 +66,39 @@ double ratio(double part, double whole) {
 
 }  // namespace
 
-void project_on_cone(const OneContact& contact, const double* z, double* out) {
+void project_on_cone(const OneContact& contact, double mu, const double* z, double* out) {
   if (contact.dim() == 1)
     out[0] = std::max(0.0, z[0]);
   else if (contact.dim() == 3 && contact.table())
-    project_on_polygon_cone(contact.mu(), *contact.table(), z, out);
+    project_on_polygon_cone(mu, *contact.table(), z, out);
   else
-    project_on_disc_cone(contact.mu(), contact.dim() - 1, z, out);
+    project_on_disc_cone(mu, contact.dim() - 1, z, out);
 }
+
+void project_on_cone(const OneContact& contact, const double* z, double* out) {
+  project_on_cone(contact, contact.mu(), z, out);
+}
+
+namespace {
+
+/// 1/√ω of normal and tangents (T22).
+struct ContactScale {
+  double normal, tangential;
+};
+
+ContactScale scale_of(const OneContact& contact, double omega) {
+  const double normal = contact.W(0, 0);
+  double tangential = contact.dim() > 1 ? contact.W(1, 1) : 0;
+  if (contact.dim() == 3) {
+    const double skew = 0.5 * (contact.W(1, 2) + contact.W(2, 1));
+    tangential = 0.5 * (contact.W(1, 1) + contact.W(2, 2)) +
+                 std::hypot(0.5 * (contact.W(1, 1) - contact.W(2, 2)), skew);
+  }
+  return {1 / std::sqrt(normal > 0 ? normal : omega),
+          1 / std::sqrt(tangential > 0 ? tangential : omega)};
+}
+
+}  // namespace
 
 double support_against(const OneContact& contact, const double* u) {
   if (contact.dim() == 1) return 0;
@@ -82,11 +110,31 @@ double support_against(const OneContact& contact, const double* u) {
          table.half_length * std::abs(n[0] * u[2] - n[1] * u[1]);
 }
 
+namespace {
+
+/// The defect r − P(r − û) with a step of one, and what the contact does.
+char evaluate_unit_defect(const OneContact& contact, const double* r, const double* u,
+                          double* defect) {
+  double z[3], projected[3];
+  const int dim = contact.dim();
+  for (int a = 0; a < dim; ++a) z[a] = r[a] - u[a];
+  z[0] -= contact.mu() * support_against(contact, u);
+  project_on_cone(contact, z, projected);
+  for (int a = 0; a < dim; ++a) defect[a] = r[a] - projected[a];
+  const bool is_inside = std::equal(z, z + dim, projected);
+  return static_cast<char>(projected[0] == 0 ? ContactStatus::kOpen
+                           : is_inside       ? ContactStatus::kStick
+                                             : ContactStatus::kSlip);
+}
+
+}  // namespace
+
 /// Numerators and denominators of both measures.
 struct GaussSeidelResidual::Sums {
   double bilateral = 0, bilateral_total = 0, bilateral_background = 0;
   double cone = 0, cone_total = 0, cone_background = 0;
   double unit_squares = 0, x_squares = 0, u_squares = 0, bias_squares = 0;
+  double cap = kInfinity;  // of the totals
   bool is_infeasible = false;
 
   void add_row(double defect, double x, double u, double bias) {
@@ -102,9 +150,9 @@ struct GaussSeidelResidual::Sums {
     const double divisor = unit_scale > std::numeric_limits<double>::epsilon() ? unit_scale : 1;
     Residual residual;
     residual.unit = std::sqrt(unit_squares) / divisor;
-    residual.relative =
-        std::max(ratio(bilateral, bilateral_total + kBackgroundShare * bilateral_background),
-                 ratio(cone, cone_total + kBackgroundShare * cone_background));
+    residual.relative = std::max(
+        ratio(bilateral, std::min(bilateral_total, cap) + kBackgroundShare * bilateral_background),
+        ratio(cone, std::min(cone_total, cap) + kBackgroundShare * cone_background));
     if (is_infeasible) residual.relative = kInfinity;
     if (!std::isfinite(unit_squares + x_squares + u_squares)) residual = {kInfinity, kInfinity};
     return residual;
@@ -137,6 +185,22 @@ void GaussSeidelResidual::prepare(const StepProblem& problem, const ContactBlock
       sum += problem.p[k] * blocks.free_velocity()[k];
     block_norm_[b] = std::sqrt(std::max(sum, 0.0));
   }
+  measure_data(blocks);
+}
+
+/// The size of the data: momenta, and impulses that biases and bounds call for. Condensed problems
+/// have no such limit.
+void GaussSeidelResidual::measure_data(const ContactBlocks& blocks) {
+  double data = 0;
+  for (const double norm : block_norm_) data = std::max(data, norm);
+  for (int i = 0; i < blocks.num_units(); ++i) {
+    const double weight = std::sqrt(blocks.omega(i));
+    for (int a = 0; weight > 0 && a < blocks.unit(i).dim; ++a)
+      data = std::max(data, std::abs(blocks.bias(blocks.unit(i).row + a)) / weight);
+    if (i < blocks.num_bilateral())
+      data = std::max(data, std::abs(std::clamp(0.0, blocks.lower(i), blocks.upper(i))) * weight);
+  }
+  cap_ = data > 0 && blocks.has_bodies() ? kDataFactor * data : kInfinity;
 }
 
 void GaussSeidelResidual::compute_involved(const ContactBlocks& blocks, const double* x) {
@@ -146,12 +210,17 @@ void GaussSeidelResidual::compute_involved(const ContactBlocks& blocks, const do
       for (int a = 0; a < blocks.unit(i).dim; ++a)
         involved_[blocks.entry(e).block] +=
             std::abs(x[blocks.unit(i).row + a]) * row_norm_[norm_start_[e] + a];
+  // The most loaded block counts everywhere (T21), (T22).
+  if (!involved_.empty())
+    std::fill(involved_.begin(), involved_.end(),
+              std::min(cap_, *std::max_element(involved_.begin(), involved_.end())));
 }
 
 Residual GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const double* x,
                                        const double* u, const double* w) {
   compute_involved(blocks, x);
   Sums sums;
+  sums.cap = cap_;
   for (int i = 0; i < blocks.num_units(); ++i) {
     const ContactBlocks::Unit& unit = blocks.unit(i);
     double velocity[3], reach[3];
@@ -196,19 +265,8 @@ void GaussSeidelResidual::include_contact(const ContactBlocks& blocks, int j, co
                                           const double* u, const double* reach, Sums& sums) {
   const OneContact& contact = blocks.contact(j);
   const int unit = blocks.num_bilateral() + j, dim = contact.dim();
-  const double shifted = u[0] + contact.mu() * support_against(contact, u);
-  const auto defect = [&](double step, double* out) {
-    double z[3], projected[3];
-    for (int a = 0; a < dim; ++a) z[a] = r[a] - step * (a == 0 ? shifted : u[a]);
-    project_on_cone(contact, z, projected);
-    const bool is_inside = std::equal(z, z + dim, projected);
-    status_[j] = static_cast<char>(projected[0] == 0 ? ContactStatus::kOpen
-                                   : is_inside       ? ContactStatus::kStick
-                                                     : ContactStatus::kSlip);
-    for (int a = 0; a < dim; ++a) out[a] = r[a] - projected[a];
-  };
   double local[3];
-  defect(1.0, local);
+  status_[j] = evaluate_unit_defect(contact, r, u, local);
   for (int a = 0; a < dim; ++a)
     sums.add_row(local[a], r[a], u[a], blocks.bias(blocks.unit(unit).row + a));
   const double omega = blocks.omega(unit);
@@ -216,16 +274,27 @@ void GaussSeidelResidual::include_contact(const ContactBlocks& blocks, int j, co
     sums.is_infeasible = sums.is_infeasible || u[0] < 0;
     return;
   }
-  defect(1 / omega, local);
-  double square = 0, total = 0, background = 0;
+  const ContactScale scale = scale_of(contact, omega);
+  const double mu = contact.mu() * scale.normal / scale.tangential;
+  double u_hat[3], z[3], projected[3], total = 0, background = 0, square = 0;
+  for (int a = 0; a < dim; ++a) u_hat[a] = u[a] * (a == 0 ? scale.normal : scale.tangential);
+  u_hat[0] += mu * support_against(contact, u_hat);
   for (int a = 0; a < dim; ++a) {
-    square += local[a] * local[a];
-    total += r[a] * r[a];
-    background += reach[a] * reach[a];
+    const double s = a == 0 ? scale.normal : scale.tangential;
+    total += r[a] / s * (r[a] / s);
+    background += reach[a] * s * (reach[a] * s);
+    z[a] = r[a] / s - u_hat[a];
+  }
+  project_on_cone(contact, mu, z, projected);
+  const bool is_inside = std::equal(z, z + dim, projected);
+  for (int a = 0; a < dim; ++a) {
+    const double s = a == 0 ? scale.normal : scale.tangential;
+    const double error = is_inside ? u_hat[a] : r[a] / s - projected[a];
+    square += error * error;
   }
   sums.cone = std::max(sums.cone, std::sqrt(square));
   sums.cone_total += std::sqrt(total);
-  sums.cone_background = std::max(sums.cone_background, std::sqrt(background) / omega);
+  sums.cone_background = std::max(sums.cone_background, std::sqrt(background));
 }
 
 }  // namespace stiction

@@ -35,6 +35,7 @@ class GaussSeidelResidual {
 
  private:
   struct Sums;
+  void measure_data(const ContactBlocks& blocks);
   void compute_involved(const ContactBlocks& blocks, const double* x);
   void include_bilateral(const ContactBlocks& blocks, int i, const double* x, const double* u,
                          const double* reach, Sums& sums) const;
@@ -44,6 +45,7 @@ class GaussSeidelResidual {
   std::vector<double> row_norm_;    // √(J_i M̂⁻¹J_iᵀ) of every row of every entry
   std::vector<int> norm_start_;     // of the entries
   std::vector<double> block_norm_;  // √(pᵀM̂⁻¹p)
+  double cap_ = 0;                  // of impulses, by the size of the data
   std::vector<double> involved_;    // impulses on every block
   std::vector<char> status_;
 };

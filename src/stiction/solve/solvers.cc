@@ -6,7 +6,6 @@
 #include "stiction/base/text.h"
 #include "stiction/solve/admm_solver.h"
 #include "stiction/solve/auto_solver.h"
-#include "stiction/solve/block_pivot_solver.h"
 #include "stiction/solve/gauss_seidel_pgs.h"
 #include "stiction/solve/lemke_solver.h"
 #include "stiction/solve/newton_solver.h"
@@ -15,13 +14,12 @@
 namespace stiction {
 
 std::vector<std::string> solver_names() {
-  return {"auto", "lemke", "block-pivot", "pgs", "nsgs", "newton", "admm"};
+  return {"auto", "lemke", "pgs", "nsgs", "newton", "admm"};
 }
 
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance) {
   if (name == "auto") return std::make_unique<AutoSolver>(tolerance);
   if (name == "lemke") return std::make_unique<LemkeSolver>();
-  if (name == "block-pivot") return std::make_unique<BlockPivotSolver>();
   if (name == "pgs") return std::make_unique<PgsSolver>(PgsOptions{.tolerance = tolerance});
   if (name == "nsgs") return std::make_unique<NsgsSolver>(NsgsOptions{.tolerance = tolerance});
   if (name == "newton")
