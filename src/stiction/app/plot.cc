@@ -71,16 +71,24 @@ std::string tick_label(double value, double step) {
   return fmt::format("{:.6g}", std::abs(value) < 1e-9 * step ? 0.0 : value);
 }
 
+std::vector<double> ticks(const Axis& axis) {
+  std::vector<double> values;
+  const auto first = static_cast<long>(std::ceil(axis.low / axis.step));
+  for (long i = first; static_cast<double>(i) * axis.step <= axis.high; ++i)
+    values.push_back(static_cast<double>(i) * axis.step);
+  return values;
+}
+
 std::string draw_grid(const Axis& x, const Axis& y) {
   std::string out;
-  for (double v = std::ceil(x.low / x.step) * x.step; v <= x.high; v += x.step) {
+  for (const double v : ticks(x)) {
     const double px = x.pixel(v);
     out += fmt::format("<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' stroke='#ddd'/>\n", px,
                        kTop, kHeight - kBottom);
     out += fmt::format("<text x='{:.1f}' y='{}' text-anchor='middle'>{}</text>\n", px,
                        kHeight - kBottom + 18, tick_label(v, x.step));
   }
-  for (double v = std::ceil(y.low / y.step) * y.step; v <= y.high; v += y.step) {
+  for (const double v : ticks(y)) {
     const double py = y.pixel(v);
     out += fmt::format("<line x1='{1}' y1='{0:.1f}' x2='{2}' y2='{0:.1f}' stroke='#ddd'/>\n", py,
                        kLeft, kWidth - kRight);

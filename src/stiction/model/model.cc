@@ -31,7 +31,7 @@ std::vector<std::string> Model::q_names() const {
 
 std::vector<std::string> Model::v_names() const {
   std::vector<std::string> names = q_names();
-  for (std::string& name : names) name = "v." + name;
+  for (std::string& name : names) name.insert(0, "v.");
   return names;
 }
 

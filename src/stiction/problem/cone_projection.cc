@@ -58,7 +58,7 @@ Vector3d project_onto_polyhedral_cone(const FrictionCone& cone, const Vector3d& 
     const double height = inward.dot(z);
     if (height < 0) {
       is_inside = false;
-      const Vector3d on_plane = z - height / inward.squaredNorm() * inward;
+      Vector3d on_plane = z - height / inward.squaredNorm() * inward;
       // The outward normal supports the cone there, so this point is the projection.
       if (a.cross(on_plane).dot(inward) >= 0 && on_plane.cross(b).dot(inward) >= 0) return on_plane;
     }

@@ -248,8 +248,8 @@ class GeneralizedReader {
 /// potential, or the velocity terms of the mass matrix.
 SceneValue find_force(const Model& model, const StartFault& fault, const SceneValue& value) {
   const auto& names = model.parts()[fault.part].system->layout().coordinates;
-  if (const SceneValue force = value["force"][names[fault.index].c_str()]) return force;
-  if (const SceneValue potential = value["potential"]) return potential;
+  if (SceneValue force = value["force"][names[fault.index].c_str()]) return force;
+  if (SceneValue potential = value["potential"]) return potential;
   return value["mass"];
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "stiction/base/check.h"
 #include "stiction/base/diagnostics.h"
 #include "stiction/model/expression_parser.h"
 #include "stiction/scene/json_document.h"
@@ -24,7 +25,11 @@ struct SceneValue {
   SceneValue operator[](const char* key) const {
     return {node ? node->find(key) : nullptr, member_path(path, key)};
   }
-  SceneValue item(std::size_t index) const { return {&node->items[index], item_path(path, index)}; }
+  /// An item of an array that is there.
+  SceneValue item(std::size_t index) const {
+    ST_DEMAND(node != nullptr);
+    return {&node->items[index], item_path(path, index)};
+  }
   bool is_array() const { return node && node->is_array(); }
   bool is_object() const { return node && node->is_object(); }
   bool is_quantity() const { return node && (node->is_number() || node->is_string()); }
