@@ -67,7 +67,7 @@ TEST_F(CommandLine, VersionAndHelpGoToStdout) {
   EXPECT_EQ(result.out, std::string(version()) + "\n");
   result = stiction({"--help"});
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* command : {"run", "check", "list", "export"})
+  for (const char* command : {"run", "solve", "check", "list", "export"})
     EXPECT_NE(result.out.find(command), std::string::npos) << command;
   result = stiction({"run", "--help"});
   EXPECT_EQ(result.exit_code, 0);
@@ -80,7 +80,7 @@ TEST_F(CommandLine, VersionAndHelpGoToStdout) {
 TEST_F(CommandLine, MissingAndUnknownCommandsAreBadInput) {
   auto result = stiction({});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("run, check, list or export is required"), std::string::npos)
+  EXPECT_NE(result.err.find("run, solve, check, list or export is required"), std::string::npos)
       << result.err;
   result = stiction({"rnu", "x.json"});
   EXPECT_EQ(result.exit_code, 2);

@@ -286,7 +286,8 @@ TEST(Simulation, DoesNotAcceptAStepWithoutAnAnswer) {
   system.set_mass(y, y, 1.0);
   system.add_contact({.name = "left", .gap = x - system.time()});
   system.add_contact({.name = "right", .gap = -x - system.time()});
-  Simulation simulation(system.build_model(), {.h = 1e-2, .on_failure = OnFailure::kAccept});
+  Simulation simulation(system.build_model(),
+                        {.solver = "lemke", .h = 1e-2, .on_failure = OnFailure::kAccept});
   EXPECT_THROW(simulation.run(1), StepRejected);
   EXPECT_EQ(simulation.state().v[1], 3);
 }

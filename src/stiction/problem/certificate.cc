@@ -21,6 +21,11 @@ constexpr double kBackgroundShare = 1e-4;
 /// amount to; light bodies under heavy ones, of mass ratio ρ, need √ρ per body. (T21), (T22)
 constexpr double kDataFactor = 1e7;
 
+/// Beyond the cap, where impulses grow against a contradiction, their rounding is an error, too.
+double excess_rounding(double impulse, double cap) {
+  return impulse > cap ? std::numeric_limits<double>::epsilon() * impulse : 0;
+}
+
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
@@ -37,6 +42,12 @@ double relative(double residual, double scale) {
   return scale > 0 ? residual / scale : kInfinity;
 }
 
+double worst_of(const std::vector<double>& errors, double scale) {
+  double worst = 0;
+  for (const double error : errors) worst = worse(worst, error);
+  return relative(worst, scale);
+}
+
 using FactorMap = Eigen::Map<MatrixXd>;
 using ConstFactorMap = Eigen::Map<const MatrixXd>;
 
@@ -46,6 +57,7 @@ struct LocalView {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
   Eigen::Vector3d reach = Eigen::Vector3d::Zero();  // Σ_e ‖L⁻¹Jᵀ‖ · impulses on a block
   Eigen::Matrix3d delassus = Eigen::Matrix3d::Zero();
+  double largest_coupling = 0;  // stands in where the matrix of an LCP has no positive diagonal
 };
 
 /// `condensed` holds L⁻¹Jᵀ of the entries one after the other; `offset` moves past those of this
@@ -70,6 +82,31 @@ LocalView view_row_block(const StepProblem& problem, const BlockRows& rows, int 
   return view;
 }
 
+/// Adds what impulses give to the rows of this block directly. `first_row` counts over all rows.
+void add_coupling(const StepProblem& problem, const StepSolution& solution, int first_row,
+                  int num_rows, LocalView& view) {
+  const RowCoupling& coupling = problem.coupling;
+  if (coupling.is_empty()) return;
+  const int num_bilateral = problem.num_bilateral();
+  for (int i = 0; i < num_rows; ++i) {
+    double largest = 0;
+    for (int e = coupling.entry_start(first_row + i); e < coupling.entry_start(first_row + i + 1);
+         ++e) {
+      const int column = coupling.column(e);
+      const double x =
+          column < num_bilateral ? solution.lambda[column] : solution.r[column - num_bilateral];
+      view.u[i] += coupling.value(e) * x;
+      view.reach[i] += std::abs(coupling.value(e) * x);
+      largest = std::max(largest, std::abs(coupling.value(e)));
+      const int j = column - first_row;
+      if (j < 0 || j >= num_rows) continue;
+      view.delassus(i, j) += 0.5 * coupling.value(e);
+      view.delassus(j, i) += 0.5 * coupling.value(e);
+    }
+    view.largest_coupling = std::max(view.largest_coupling, largest);
+  }
+}
+
 /// Impulses over s and velocities times s have the unit √J and an effective mass of about one.
 /// Normal and tangents get scales of their own, 1/√W: with a common one, errors of the stiffer
 /// direction would be seen too small by the ratio of the two.
@@ -78,13 +115,15 @@ struct ContactScale {
   double tangential = 0;
 };
 
-ContactScale scale_of(const Eigen::Matrix3d& delassus, int num_rows) {
+ContactScale scale_of(const LocalView& view, int num_rows) {
+  const Eigen::Matrix3d& delassus = view.delassus;
   const double normal = delassus(0, 0);
   double tangential = num_rows > 1 ? delassus(1, 1) : 0;
   if (num_rows == 3)  // the larger eigenvalue of the tangential block
     tangential = 0.5 * (delassus(1, 1) + delassus(2, 2)) +
                  std::hypot(0.5 * (delassus(1, 1) - delassus(2, 2)), delassus(1, 2));
-  const double largest = std::max(normal, tangential);
+  double largest = std::max(normal, tangential);
+  if (!(largest > 0)) largest = view.largest_coupling;
   if (!(largest > 0)) return {};
   return {1 / std::sqrt(normal > 0 ? normal : largest),
           1 / std::sqrt(tangential > 0 ? tangential : largest)};
@@ -258,41 +297,53 @@ double Certifier::measure_data(const StepProblem& problem) const {
   return largest;
 }
 
-double Certifier::bilateral_residual(const StepProblem& problem,
-                                     const StepSolution& solution) const {
+double Certifier::bilateral_residual(const StepProblem& problem, const StepSolution& solution) {
   // Impulses of rows with different units are made comparable by √W: their unit is then √J.
-  double worst = 0, total = 0, background = 0;
+  double total = 0, background = 0;
+  row_error_.assign(problem.num_bilateral(), 0.0);
   std::size_t offset = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
-    const LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, background_,
-                                          condensed_bilateral_, offset);
-    if (!(problem.lower[i] <= problem.upper[i])) return kInfinity;  // std::clamp drops a NaN
-    const double lambda = solution.lambda[i];
-    const double slack = view.u[0] + problem.compliance[i] * lambda - problem.bias[i];
-    const double delassus = view.delassus(0, 0) + problem.compliance[i];
-    if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
-      const bool is_at_bound = slack > 0 ? lambda == problem.lower[i] : lambda == problem.upper[i];
-      if (slack != 0 && !is_at_bound) return kInfinity;
+    LocalView view = view_row_block(problem, problem.bilateral, i, solution.w, background_,
+                                    condensed_bilateral_, offset);
+    add_coupling(problem, solution, i, 1, view);
+    if (!(problem.lower[i] <= problem.upper[i])) {  // std::clamp drops a NaN
+      row_error_[i] = kInfinity;
       continue;
     }
-    const double projected =
-        std::clamp(lambda - slack / delassus, problem.lower[i], problem.upper[i]);
+    const double lambda = solution.lambda[i];
+    const double slack = view.u[0] + problem.compliance[i] * lambda - problem.bias[i];
+    double delassus = view.delassus(0, 0) + problem.compliance[i];
+    if (delassus <= 0) delassus = view.largest_coupling;
+    if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
+      const bool is_at_bound = slack > 0 ? lambda == problem.lower[i] : lambda == problem.upper[i];
+      if (slack != 0 && !is_at_bound) row_error_[i] = kInfinity;
+      continue;
+    }
+    const double step = slack / delassus, shifted = lambda - step;
+    const double projected = std::clamp(shifted, problem.lower[i], problem.upper[i]);
     const double weight = std::sqrt(delassus);
-    worst = worse(worst, std::abs(lambda - projected) * weight);
+    // Within the bounds the error is the step itself, which the difference would lose beside a
+    // large impulse.
+    const double error = projected == shifted ? step : lambda - projected;
+    row_error_[i] =
+        std::abs(error) * weight + excess_rounding(std::abs(lambda) * weight, data_cap_);
     total += std::abs(lambda) * weight;
     background = std::max(background, (view.reach[0] + std::abs(problem.bias[i])) / weight);
   }
-  return relative(worst, std::min(total, data_cap_) + kBackgroundShare * background);
+  row_scale_ = std::min(total, data_cap_) + kBackgroundShare * background;
+  return worst_of(row_error_, row_scale_);
 }
 
-double Certifier::cone_residual(const StepProblem& problem, const StepSolution& solution) const {
-  double worst = 0, total = 0, background = 0;
+double Certifier::cone_residual(const StepProblem& problem, const StepSolution& solution) {
+  double total = 0, background = 0;
+  contact_error_.assign(problem.num_contacts(), 0.0);
   std::size_t offset = 0;
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int start = problem.contacts.row_start(j);
     const int num_rows = problem.contacts.num_rows(j);
     LocalView view = view_row_block(problem, problem.contacts, j, solution.w, background_,
                                     condensed_contacts_, offset);
+    add_coupling(problem, solution, problem.num_bilateral() + start, num_rows, view);
     Eigen::Vector3d r = Eigen::Vector3d::Zero();
     for (int i = 0; i < num_rows; ++i) {
       r[i] = solution.r[start + i];
@@ -301,13 +352,16 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
       view.reach[i] += std::abs(problem.contact_bias[start + i]);
       view.delassus(i, i) += compliance;
     }
-    const ContactScale scale = scale_of(view.delassus, num_rows);
-    if (!(scale.normal >
-          0)) {  // no impulse changes anything here: only feasibility can be asked for
-      if (view.u[0] < 0) return kInfinity;
+    const ContactScale scale = scale_of(view, num_rows);
+    // Where no impulse changes anything only feasibility can be asked for.
+    if (!(scale.normal > 0)) {
+      if (view.u[0] < 0) contact_error_[j] = kInfinity;
       continue;
     }
-    if (!(problem.mu[j] >= 0)) return kInfinity;
+    if (!(problem.mu[j] >= 0)) {
+      contact_error_[j] = kInfinity;
+      continue;
+    }
     const FrictionCone cone{num_rows - 1, problem.mu[j] * scale.normal / scale.tangential,
                             problem.section[j]};
     const Eigen::Vector3d s(scale.normal, scale.tangential, scale.tangential);
@@ -315,14 +369,28 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
     Eigen::Vector3d u_hat = u;
     u_hat[0] += cone.mu * cone.support_against(u);
     const Eigen::Vector3d shifted = impulse - u_hat, projected = cone.project(shifted);
-    // Inside the cone the error is û itself; taking the difference would lose it beside a large
+    // Inside the cone the error is û itself, which the difference would lose beside a large
     // impulse.
-    const Eigen::Vector3d error = projected == shifted ? u_hat : impulse - projected;
-    worst = worse(worst, error.norm());
+    Eigen::Vector3d error;
+    for (int i = 0; i < 3; ++i)
+      error[i] = projected[i] == shifted[i] ? u_hat[i] : impulse[i] - projected[i];
+    contact_error_[j] = error.norm() + excess_rounding(impulse.norm(), data_cap_);
     total += impulse.norm();
     background = std::max(background, view.reach.cwiseProduct(s).norm());
   }
-  return relative(worst, std::min(total, data_cap_) + kBackgroundShare * background);
+  contact_scale_ = std::min(total, data_cap_) + kBackgroundShare * background;
+  return worst_of(contact_error_, contact_scale_);
+}
+
+Offenders Certifier::offenders(double tolerance) const {
+  Offenders offenders;
+  for (std::size_t i = 0; i < row_error_.size(); ++i)
+    if (!(relative(row_error_[i], row_scale_) <= tolerance))
+      offenders.rows.push_back(static_cast<int>(i));
+  for (std::size_t j = 0; j < contact_error_.size(); ++j)
+    if (!(relative(contact_error_[j], contact_scale_) <= tolerance))
+      offenders.contacts.push_back(static_cast<int>(j));
+  return offenders;
 }
 
 Certificate certify(const StepProblem& problem, const StepSolution& solution) {

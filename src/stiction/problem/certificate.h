@@ -33,18 +33,26 @@ struct Certificate {
   void include(const Certificate& other);
 };
 
+/// Rows and contacts whose own error is above a tolerance.
+struct Offenders {
+  std::vector<int> rows;  // bilateral
+  std::vector<int> contacts;
+};
+
 /// Computes certificates with storage that is reused from call to call.
 class Certifier {
  public:
   [[nodiscard]] Certificate certify(const StepProblem& problem, const StepSolution& solution);
+  /// Of the last certificate that was not invalid from the outset.
+  Offenders offenders(double tolerance) const;
 
  private:
   bool factor_mass(const StepProblem& problem);
   void condense_rows(const StepProblem& problem, const BlockRows& rows, std::vector<double>& out);
   double measure_data(const StepProblem& problem) const;
   double momentum_residual(const StepProblem& problem, const StepSolution& solution);
-  double bilateral_residual(const StepProblem& problem, const StepSolution& solution) const;
-  double cone_residual(const StepProblem& problem, const StepSolution& solution) const;
+  double bilateral_residual(const StepProblem& problem, const StepSolution& solution);
+  double cone_residual(const StepProblem& problem, const StepSolution& solution);
 
   std::vector<double> factor_;               // Cholesky factors L of S, block by block
   std::vector<double> condensed_bilateral_;  // L⁻¹Gᵀ, entry by entry
@@ -54,6 +62,8 @@ class Certifier {
   double largest_momentum_ = 0;   // of a block, p and M̂w, in that norm; set by momentum_residual
   double data_cap_ = 0;           // what impulses may amount to, in that norm; see kDataFactor
   double background_ = 0;         // impulses on the most loaded block, within the cap
+  std::vector<double> row_error_, contact_error_;  // in √J, of (T21) and (T22)
+  double row_scale_ = 0, contact_scale_ = 0;       // what they are relative to
   std::vector<double> scratch_;
 };
 

@@ -18,6 +18,7 @@ constexpr int kVersion = 1;
 const std::string kRoot = "step_problem";
 const std::string kBilateral = kRoot + "/bilateral/";
 const std::string kContacts = kRoot + "/contacts/";
+const std::string kCoupling = kRoot + "/coupling/";
 
 template <class T>
 void write(Hdf5File& file, const std::string& object, const std::vector<T>& values) {
@@ -94,6 +95,25 @@ void write_contacts(Hdf5File& file, const StepProblem& problem) {
   write(file, kContacts + "key", problem.key);
 }
 
+/// Only condensed problems have this part.
+void write_coupling(Hdf5File& file, const StepProblem& problem) {
+  const RowCoupling& coupling = problem.coupling;
+  if (coupling.is_empty()) return;
+  std::vector<int> num_entries, column;
+  std::vector<double> value;
+  for (int i = 0; i < coupling.num_rows(); ++i) {
+    num_entries.push_back(coupling.entry_start(i + 1) - coupling.entry_start(i));
+    for (int e = coupling.entry_start(i); e < coupling.entry_start(i + 1); ++e) {
+      column.push_back(coupling.column(e));
+      value.push_back(coupling.value(e));
+    }
+  }
+  file.make_group(kRoot + "/coupling");
+  write(file, kCoupling + "num_entries", num_entries);
+  write(file, kCoupling + "column", column);
+  write(file, kCoupling + "value", value);
+}
+
 /// Reads the lists of a file and refuses those that do not fit together, before any of their
 /// numbers serves as an index or a size.
 class ProblemReader {
@@ -122,6 +142,7 @@ class ProblemReader {
   EntryLists read_entries(const std::string& group, std::span<const int> num_rows) const;
   void read_bilateral(StepProblem& problem) const;
   void read_contacts(StepProblem& problem) const;
+  void read_coupling(StepProblem& problem) const;
   FrictionSection make_section(int kind, int num_sides) const;
 
   Hdf5File file_;
@@ -243,6 +264,24 @@ void ProblemReader::read_contacts(StepProblem& problem) const {
   problem.contact_bias = read_list<double>(kContacts + "bias", rows);
 }
 
+void ProblemReader::read_coupling(StepProblem& problem) const {
+  if (!file_.has(kRoot + "/coupling")) return;
+  const auto num_rows = static_cast<std::size_t>(problem.num_rows());
+  const std::vector<int> num_entries = read_list<int>(kCoupling + "num_entries", num_rows);
+  std::size_t total = 0;
+  for (const int n : num_entries) {
+    if (n < 0) fail(fmt::format("a row of the coupling has {} entries", n));
+    total += static_cast<std::size_t>(n);
+  }
+  const std::vector<int> column = read_list<int>(kCoupling + "column", total);
+  const std::vector<double> value = read_list<double>(kCoupling + "value", total);
+  std::size_t next = 0;
+  for (const int n : num_entries) {
+    problem.coupling.add_row();
+    for (int k = 0; k < n; ++k, ++next) problem.coupling.add_entry(column[next], value[next]);
+  }
+}
+
 StepProblem ProblemReader::read() {
   if (!file_.has(kRoot))
     throw InputError(fmt::format("'{}' is not a step problem of this program", file_.path()));
@@ -254,6 +293,7 @@ StepProblem ProblemReader::read() {
   read_masses(problem);
   read_bilateral(problem);
   read_contacts(problem);
+  read_coupling(problem);
   if (const std::string fault = find_fault(problem); !fault.empty()) fail(fault);
   return problem;
 }
@@ -269,6 +309,7 @@ void write_problem(const std::string& path, const StepProblem& problem) {
   write_masses(file, problem);
   write_bilateral(file, problem);
   write_contacts(file, problem);
+  write_coupling(file, problem);
   file.close();
   pending.commit();
 }

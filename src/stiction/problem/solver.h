@@ -12,6 +12,7 @@ enum class SolverStatus {
   kConverged,      // the solver believes in its answer; the certificate decides
   kMaxIterations,  // gave up; the answer is the best iterate
   kNoSolution,     // stopped on a ray or an inconsistent system: no solution was found
+  kInfeasible,     // no solution exists: rows contradict each other (solve/contradiction.h)
   kUnsupported,    // this solver does not take this kind of problem
   kNonFinite,      // not-a-number or infinity in the problem or on the way
 };

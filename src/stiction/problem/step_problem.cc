@@ -28,6 +28,7 @@ void StepProblem::clear() {
   mu.clear();
   section.clear();
   key.clear();
+  coupling.clear();
 }
 
 RowMatrixMap StepProblem::add_mass_block(int size) {
@@ -63,11 +64,25 @@ void StepSolution::resize(const StepProblem& problem) {
   r.resize(problem.num_contact_rows());
 }
 
+void StepSolution::set_zero(const StepProblem& problem) {
+  w.assign(problem.num_dofs(), 0.0);
+  lambda.assign(problem.num_bilateral(), 0.0);
+  r.assign(problem.num_contact_rows(), 0.0);
+}
+
 namespace {
 
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
+
+}  // namespace
+
+bool StepSolution::is_finite() const {
+  return all_finite(w) && all_finite(lambda) && all_finite(r);
+}
+
+namespace {
 
 std::string find_row_fault(const StepProblem& problem, const BlockRows& rows, const char* what) {
   for (int i = 0; i < rows.num_row_blocks(); ++i) {
@@ -115,6 +130,23 @@ std::string find_size_fault(const StepProblem& problem) {
   return {};
 }
 
+std::string find_coupling_fault(const StepProblem& problem) {
+  const RowCoupling& coupling = problem.coupling;
+  if (coupling.is_empty()) return {};
+  if (coupling.num_rows() != problem.num_rows())
+    return fmt::format("coupling has {} rows, the problem has {}", coupling.num_rows(),
+                       problem.num_rows());
+  for (int i = 0; i < coupling.num_rows(); ++i)
+    for (int e = coupling.entry_start(i); e < coupling.entry_start(i + 1); ++e) {
+      if (coupling.column(e) < 0 || coupling.column(e) >= problem.num_rows())
+        return fmt::format("coupling of row {} names row {}, but there are {}", i,
+                           coupling.column(e), problem.num_rows());
+      if (!std::isfinite(coupling.value(e)))
+        return fmt::format("coupling of row {} has an entry that is not finite", i);
+    }
+  return {};
+}
+
 }  // namespace
 
 std::string find_fault(const StepProblem& problem) {
@@ -143,6 +175,7 @@ std::string find_fault(const StepProblem& problem) {
   if (std::string f = find_row_fault(problem, problem.bilateral, "bilateral row"); !f.empty())
     return f;
   if (std::string f = find_row_fault(problem, problem.contacts, "contact"); !f.empty()) return f;
+  if (std::string f = find_coupling_fault(problem); !f.empty()) return f;
   return find_mass_fault(problem);
 }
 
@@ -154,6 +187,8 @@ std::string_view to_text(SolverStatus status) {
       return "too many iterations";
     case SolverStatus::kNoSolution:
       return "no solution found";
+    case SolverStatus::kInfeasible:
+      return "no solution exists";
     case SolverStatus::kUnsupported:
       return "problem not supported by this solver";
     case SolverStatus::kNonFinite:

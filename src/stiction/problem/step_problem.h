@@ -6,8 +6,9 @@
 //   u_N = N w + c_N ν + b_N,   0 ≤ u_N ⊥ ν ≥ 0                                          (T3)
 //   u_T = T w + c_T β + b_T,   β ∈ μν·B,   u_Tᵀβ = −μν σ_B(−u_T)                         (T4)
 //
-// M̂ is block diagonal and positive definite (xᵀM̂x > 0), not necessarily symmetric. Row blocks may
-// touch any number of mass blocks. Storage is reused: fill, solve, clear, fill.
+// Condensed problems add K x to s and u, x = (λ, r): see RowCoupling. M̂ is block diagonal and
+// positive definite (xᵀM̂x > 0), not necessarily symmetric. Row blocks may touch any number of mass
+// blocks. Storage is reused: fill, solve, clear, fill.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "stiction/base/linear_algebra.h"
 #include "stiction/problem/block_rows.h"
 #include "stiction/problem/friction_section.h"
+#include "stiction/problem/row_coupling.h"
 
 namespace stiction {
 
@@ -53,6 +55,8 @@ class StepProblem {
   int num_bilateral() const { return static_cast<int>(bias.size()); }
   int num_contacts() const { return static_cast<int>(mu.size()); }
   int num_contact_rows() const { return contacts.num_rows(); }
+  /// Bilateral rows, then contact rows.
+  int num_rows() const { return num_bilateral() + num_contact_rows(); }
 
   ConstRowMatrixMap mass_block(int block) const {
     return {mass_values.data() + mass_start[block], block_size(block), block_size(block)};
@@ -80,12 +84,17 @@ class StepProblem {
   std::vector<double> mu;                  // num_contacts, ≥ 0
   std::vector<FrictionSection> section;    // num_contacts
   std::vector<std::uint64_t> key;          // num_contacts
+
+  RowCoupling coupling;  // K; empty, or num_bilateral + num_contact_rows rows
 };
 
 /// What a solver returns. Impulses are those of (T1): λ and r carry the signs used there.
 class StepSolution {
  public:
   void resize(const StepProblem& problem);
+  /// Zeros of the right sizes: what a solver leaves that has no answer.
+  void set_zero(const StepProblem& problem);
+  bool is_finite() const;
 
   VectorMap w_vector() { return {w.data(), static_cast<Eigen::Index>(w.size())}; }
   ConstVectorMap w_vector() const { return {w.data(), static_cast<Eigen::Index>(w.size())}; }

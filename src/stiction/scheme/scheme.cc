@@ -19,6 +19,11 @@ void SolveStage::begin_step() {
 
 const StepSolution& SolveStage::solve(const StepProblem& problem) {
   using Clock = std::chrono::steady_clock;
+  // A cold start: impulses of the last step may belong to other contacts, and a run that continues
+  // from a checkpoint, where they are not kept, has to take the same steps.
+  solution_.w.clear();
+  solution_.lambda.clear();
+  solution_.r.clear();
   const Clock::time_point start = Clock::now();
   const SolverReport report = solver_.solve(problem, solution_);
   wall_ += std::chrono::duration<double>(Clock::now() - start).count();

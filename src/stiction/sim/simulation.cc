@@ -10,6 +10,9 @@
 namespace stiction {
 namespace {
 
+/// Iterative solvers measure themselves by a scale of their own, so they get a margin.
+constexpr double kSolverShare = 0.1;
+
 /// A remainder of a duration below this share of h is rounding, not a step.
 constexpr double kStepRounding = 1e-9;
 
@@ -30,6 +33,18 @@ std::string rejection_text(double t, double h, double tolerance, const Certifica
          " leads nowhere: a number is not finite, or the mass matrix is not positive definite";
 }
 
+/// The options, or an InputError. Asked before anything is made from them.
+const SimulationOptions& checked(const SimulationOptions& options) {
+  if (!(options.h > 0) || !std::isfinite(options.h))
+    throw InputError(fmt::format("h is {}, must be finite and > 0", options.h));
+  if (!(options.tolerance > 0))
+    throw InputError(fmt::format("tolerance is {}, must be > 0", options.tolerance));
+  if (!(options.penetration_tolerance >= 0))
+    throw InputError(
+        fmt::format("penetration_tolerance is {}, must be >= 0", options.penetration_tolerance));
+  return options;
+}
+
 }  // namespace
 
 double Simulation::Clock::after_step(double next_h, double now) {
@@ -45,9 +60,9 @@ double Simulation::Clock::after_step(double next_h, double now) {
 
 Simulation::Simulation(Model model, const SimulationOptions& options)
     : model_(std::move(model)),
-      options_(options),
+      options_(checked(options)),
       scheme_(make_scheme(options.scheme, {.friction = options.friction})),
-      solver_(make_solver(options.solver)),
+      solver_(make_solver(options.solver, kSolverShare * options.tolerance)),
       stage_(*solver_),
       state_(model_.initial_state()) {
   validate();
@@ -70,13 +85,6 @@ void Simulation::forget_last_step() {
 }
 
 void Simulation::validate() const {
-  if (!(options_.h > 0) || !std::isfinite(options_.h))
-    throw InputError(fmt::format("h is {}, must be finite and > 0", options_.h));
-  if (!(options_.tolerance > 0))
-    throw InputError(fmt::format("tolerance is {}, must be > 0", options_.tolerance));
-  if (!(options_.penetration_tolerance >= 0))
-    throw InputError(
-        fmt::format("penetration_tolerance is {}, must be >= 0", options_.penetration_tolerance));
   if (model_.parts().empty()) throw InputError("model is empty");
   const auto faults = find_start_faults(model_, state_, options_.penetration_tolerance);
   if (faults.empty()) return;

@@ -165,8 +165,23 @@ void Delassus<Real>::compute_row_velocity(const StepProblem& problem,
         magnitude[piece.row + i] += static_cast<Real>(std::abs(term));
       }
   }
+  add_coupling_velocity(problem, impulse, magnitude);
   u.resize(num_rows_);
   for (int i = 0; i < num_rows_; ++i) u[i] = static_cast<Real>(sums_[i]);
+}
+
+template <class Real>
+void Delassus<Real>::add_coupling_velocity(const StepProblem& problem,
+                                           const std::vector<long double>& impulse,
+                                           std::vector<Real>& magnitude) {
+  const RowCoupling& coupling = problem.coupling;
+  for (int i = 0; i < coupling.num_rows(); ++i)
+    for (int e = coupling.entry_start(i); e < coupling.entry_start(i + 1); ++e) {
+      const long double term =
+          static_cast<long double>(coupling.value(e)) * impulse[coupling.column(e)];
+      sums_[i] += term;
+      magnitude[i] += static_cast<Real>(std::abs(term));
+    }
 }
 
 template <class Real>
@@ -178,6 +193,10 @@ void Delassus<Real>::assemble(const StepProblem& problem) {
   for (int i = 0; i < num_rows_; ++i)
     matrix_[static_cast<std::size_t>(i) * num_rows_ + i] +=
         i < num_bilateral ? problem.compliance[i] : problem.contact_compliance[i - num_bilateral];
+  const RowCoupling& coupling = problem.coupling;
+  for (int i = 0; i < coupling.num_rows(); ++i)
+    for (int e = coupling.entry_start(i); e < coupling.entry_start(i + 1); ++e)
+      matrix_[static_cast<std::size_t>(i) * num_rows_ + coupling.column(e)] += coupling.value(e);
 }
 
 /// M̂⁻¹Jᵀ of every piece, and the pieces sorted by mass block.

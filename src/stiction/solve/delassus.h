@@ -1,6 +1,7 @@
 // The matrix that maps impulses of rows to velocities of rows, W = J M̂⁻¹Jᵀ + compliance (T6), over
-// all bilateral rows and then all contact rows of a step problem. M̂ is factorised block by block by
-// LU, since it need not be symmetric.
+// all bilateral rows and then all contact rows of a step problem. The direct
+// coupling K of condensed problems is part of it. M̂ is factorised block by block by LU, since it
+// need not be symmetric.
 #pragma once
 
 #include <vector>
@@ -53,6 +54,8 @@ class Delassus {
   void append_pieces(const BlockRows& rows, int first_row);
   void move_pieces(const StepProblem& problem);
   void add_products(const StepProblem& problem, int block);
+  void add_coupling_velocity(const StepProblem& problem, const std::vector<long double>& impulse,
+                             std::vector<Real>& magnitude);
   void solve_mass(const StepProblem& problem, Real* x) const;
   void clear_rounding(const StepProblem& problem, const std::vector<long double>& impulse,
                       std::vector<long double>& w);

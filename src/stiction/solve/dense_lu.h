@@ -10,9 +10,10 @@
 namespace stiction {
 
 /// Overwrites the n × n matrix by L (unit diagonal, below) and U, whose diagonal is stored as its
-/// reciprocals; swap[k] is the row exchanged with row k. False if a pivot is zero or not finite.
+/// reciprocals; swap[k] is the row exchanged with row k. False if a pivot is zero or not finite, or
+/// not above `smallest`: of an equilibrated matrix such a pivot is rounding.
 template <class Real>
-bool factor_lu(Real* a, int n, int* swap) {
+bool factor_lu(Real* a, int n, int* swap, Real smallest = 0) {
   for (int k = 0; k < n; ++k) {
     int best = k;
     for (int i = k + 1; i < n; ++i)
@@ -21,7 +22,7 @@ bool factor_lu(Real* a, int n, int* swap) {
     if (best != k)
       for (int j = 0; j < n; ++j) std::swap(a[k * n + j], a[best * n + j]);
     const Real reciprocal = Real(1) / a[k * n + k];
-    if (!std::isfinite(reciprocal)) return false;
+    if (!std::isfinite(reciprocal) || std::abs(a[k * n + k]) <= smallest) return false;
     a[k * n + k] = reciprocal;
     const Real* pivot_row = a + k * n;
     for (int i = k + 1; i < n; ++i) {
@@ -34,9 +35,10 @@ bool factor_lu(Real* a, int n, int* swap) {
   return true;
 }
 
-/// x ← A⁻¹ x with the factors of factor_lu.
-template <class Real>
-void solve_lu(const Real* lu, int n, const int* swap, Real* x) {
+/// solve_lu for a size that the compiler knows or, with kSize = 0, for n.
+template <int kSize, class Real>
+inline void solve_lu_of_size(const Real* lu, int size, const int* swap, Real* x) {
+  const int n = kSize > 0 ? kSize : size;
   for (int k = 0; k < n; ++k)
     if (swap[k] != k) std::swap(x[k], x[swap[k]]);
   for (int i = 1; i < n; ++i) {
@@ -48,6 +50,24 @@ void solve_lu(const Real* lu, int n, const int* swap, Real* x) {
     Real sum = x[i];
     for (int j = i + 1; j < n; ++j) sum -= lu[i * n + j] * x[j];
     x[i] = sum * lu[i * n + i];
+  }
+}
+
+/// x ← A⁻¹ x with the factors of factor_lu. Sizes of bodies are unrolled; the arithmetic is the
+/// same.
+template <class Real>
+void solve_lu(const Real* lu, int n, const int* swap, Real* x) {
+  switch (n) {
+    case 1:
+      return solve_lu_of_size<1>(lu, n, swap, x);
+    case 2:
+      return solve_lu_of_size<2>(lu, n, swap, x);
+    case 3:
+      return solve_lu_of_size<3>(lu, n, swap, x);
+    case 6:
+      return solve_lu_of_size<6>(lu, n, swap, x);
+    default:
+      return solve_lu_of_size<0>(lu, n, swap, x);
   }
 }
 

@@ -36,6 +36,7 @@ enum class LcpStatus {
   kRay,         // a secondary ray: no solution was found
   kPivotLimit,  // more pivots than allowed
   kSingular,    // a basis could not be factorised
+  kInaccurate,  // a basis was found, but its answer misses the tolerance that was asked for
 };
 
 struct [[nodiscard]] LcpReport {

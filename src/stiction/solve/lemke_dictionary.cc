@@ -41,7 +41,7 @@ void LemkeDictionary<Real>::load() {
 }
 
 template <class Real>
-int LemkeDictionary<Real>::first_leaving_row() const {
+int LemkeDictionary<Real>::first_leaving() const {
   // Of equal ratios the last row is the least: its perturbation has the highest power of ε.
   int best = 0;
   for (int i = 1; i < size(); ++i)
@@ -106,15 +106,16 @@ int LemkeDictionary<Real>::lexicographic_least(int column,
 }
 
 template <class Real>
-int LemkeDictionary<Real>::blocking_row(int column, const PivotTolerances<Real>& tolerances) {
+int LemkeDictionary<Real>::blocking(int entering, const PivotTolerances<Real>& tolerances) {
+  const int column = place_[entering];
   measure(column, tolerances);
   const int z0_row = -1 - place_[z0()];
   collect_ties(column);
   if (ties_.empty()) return -1;
   for (const int i : ties_)
-    if (i == z0_row) return i;
-  if (ties_.size() == 1) return ties_.front();
-  return lexicographic_least(column, tolerances);
+    if (i == z0_row) return z0();
+  if (ties_.size() == 1) return basic_[ties_.front()];
+  return basic_[lexicographic_least(column, tolerances)];
 }
 
 template <class Real>
@@ -130,19 +131,19 @@ bool LemkeDictionary<Real>::try_dismiss_z0(int left, Real tolerance) {
       std::abs(coefficients[columns[0]]) > std::abs(coefficients[columns[1]]);
   const int column = first_is_larger ? columns[0] : columns[1];
   if (coefficients[column] == Real(0)) return false;
-  exchange(z0_row, column);
+  pivot(z0_row, column);
   return true;
 }
 
 template <class Real>
-int LemkeDictionary<Real>::exchange(int pivot_row, int column) {
+void LemkeDictionary<Real>::pivot(int pivot_row, int column) {
   const int n = size();
   Real* __restrict source = row(pivot_row);
   const Real reciprocal = Real(1) / source[column];
   for (int j = 0; j < stride_; ++j) source[j] *= -reciprocal;
   source[column] = reciprocal;
   Real largest = std::abs(Real(1) / reciprocal);
-  const Real pivot = largest;
+  const Real pivot_size = largest;
   for (int i = 0; i < n; ++i) {
     if (i == pivot_row) continue;
     Real* __restrict target = row(i);
@@ -152,14 +153,13 @@ int LemkeDictionary<Real>::exchange(int pivot_row, int column) {
     target[column] = 0;
     for (int j = 0; j < stride_; ++j) target[j] += factor * source[j];
   }
-  last_pivot_quality_ = pivot / largest;
+  last_pivot_quality_ = pivot_size / largest;
   const int leaving = basic_[pivot_row];
   const int entering = nonbasic_[column];
   basic_[pivot_row] = entering;
   nonbasic_[column] = leaving;
   place_[entering] = -1 - pivot_row;
   place_[leaving] = column;
-  return leaving;
 }
 
 template <class Real>
@@ -184,7 +184,7 @@ bool LemkeDictionary<Real>::refresh() {
       }
     }
     if (!(best > std::numeric_limits<Real>::epsilon())) return false;
-    exchange(leaving_[best_l], place_[entering_[best_e]]);
+    pivot(leaving_[best_l], place_[entering_[best_e]]);
     leaving_[best_l] = leaving_.back();
     leaving_.pop_back();
     entering_[best_e] = entering_.back();

@@ -20,18 +20,21 @@ struct PivotTolerances {
   Real lexicographic = 0;  // error of the coefficients compared to break ties
 };
 
+/// The data y = A z + d z₀ + q that pivoting starts from and is refreshed from. They are kept by
+/// address and must outlive their use.
+template <class Real>
+struct LemkeData {
+  int size = 0;
+  const Real* matrix = nullptr;  // row-major
+  int stride = 0;
+  const Real* q = nullptr;
+  const Real* cover = nullptr;  // d > 0
+};
+
 template <class Real>
 class LemkeDictionary {
  public:
-  /// The data y = A z + d z₀ + q that the dictionary starts from and is refreshed from. They are
-  /// kept by address and must outlive the use of the dictionary.
-  struct Data {
-    int size = 0;
-    const Real* matrix = nullptr;  // row-major
-    int stride = 0;
-    const Real* q = nullptr;
-    const Real* cover = nullptr;  // d > 0
-  };
+  using Data = LemkeData<Real>;
   void reset(const Data& data);
 
   /// Variables are named y_i = i, z_i = n + i, z₀ = 2n.
@@ -41,24 +44,20 @@ class LemkeDictionary {
     return variable < data_.size ? variable + data_.size : variable - data_.size;
   }
   bool is_basic(int variable) const { return place_[variable] < 0; }
-  int column_of(int variable) const { return place_[variable]; }
-  Real value(int row) const {
-    return numbers_[static_cast<std::size_t>(row) * stride_ + q_column()];
-  }
 
-  /// The row that z₀ drives out at the start: the lexicographically least q_i/d_i.
-  int first_leaving_row() const;
-  /// The row that blocks the variable of `column` as it grows; −1 if none does (a ray). Prefers z₀
-  /// on a tie, since its leaving ends the method. Needs a basic z₀.
-  int blocking_row(int column, const PivotTolerances<Real>& tolerances);
+  /// The variable that z₀ drives out at the start: the lexicographically least q_i/d_i.
+  int first_leaving() const;
+  /// The variable that blocks `entering` as it grows; −1 if none does (a ray). Prefers z₀ on a tie,
+  /// since its leaving ends the method. Needs a basic z₀.
+  int blocking(int entering, const PivotTolerances<Real>& tolerances);
 
   /// Where z₀ is zero within `tolerance`, relative to the other z: exchanges it for one of the pair
   /// of complementary variables that are both nonbasic, `left` and its complement, whichever gives
   /// the larger pivot. No value changes by that. False, and nothing done, elsewhere.
   bool try_dismiss_z0(int left, Real tolerance);
 
-  /// Exchanges a basic and a nonbasic variable; returns the one that left the basis.
-  int exchange(int row, int column);
+  /// Exchanges a basic and a nonbasic variable.
+  void exchange(int leaving, int entering) { pivot(-1 - place_[leaving], place_[entering]); }
   /// |pivot| relative to the largest number of its column, of the last exchange.
   Real last_pivot_quality() const { return last_pivot_quality_; }
 
@@ -70,6 +69,8 @@ class LemkeDictionary {
   int q_column() const { return data_.size + 1; }
   Real* row(int i) { return numbers_.data() + static_cast<std::size_t>(i) * stride_; }
   const Real* row(int i) const { return numbers_.data() + static_cast<std::size_t>(i) * stride_; }
+  Real value(int i) const { return row(i)[q_column()]; }
+  void pivot(int row, int column);
   void load();
   void measure(int column, const PivotTolerances<Real>& tolerances);
   void collect_ties(int column);

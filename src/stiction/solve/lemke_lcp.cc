@@ -31,16 +31,55 @@ constexpr double kPoorPivot = 1e-6;
 /// A ray that starts where z₀ is this small is one of rounding errors: the basis is tried.
 constexpr double kAlmostZero = 1e-8;
 
+/// For problems whose solution lies among ties that the tolerances above cannot tell apart.
+template <class Real>
+const PivotTolerances<Real> kFineTolerances = {
+    .pivot = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.8)),
+    .tie = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.95)),
+    .lexicographic = std::pow(std::numeric_limits<Real>::epsilon(), Real(0.8)),
+};
+
 constexpr int kRefinements = 1;
+
+/// From this many variables on the revised method is faster than the dictionary.
+constexpr int kRevisedSize = 24;
 
 }  // namespace
 
 template <class Real>
 LcpReport LemkeLcp<Real>::solve(const MixedLcp<Real>& lcp, const LemkeOptions& options) {
+  LcpReport report = find_basis(lcp, options);
+  if (report.status == LcpStatus::kSolved && !finish(lcp)) report.status = LcpStatus::kSingular;
+  has_basis_ = report.status == LcpStatus::kSolved;
+  return report;
+}
+
+template <class Real>
+bool LemkeLcp<Real>::try_last_basis(const MixedLcp<Real>& lcp) {
+  if (!has_basis_ || lcp.num_free != num_free_ || lcp.num_complementary != num_complementary_)
+    return false;
+  if (!finish(lcp)) return false;
+  long double largest = 0, least = 0;
+  for (std::size_t i = 0; i < z_.size(); ++i) {
+    largest = std::max(largest, std::abs(z_[i]));
+    if (static_cast<int>(i) >= num_free_) least = std::min(least, z_[i]);
+  }
+  return least >= -tolerances_->tie * largest;
+}
+
+template <class Real>
+LcpReport LemkeLcp<Real>::find_basis(const MixedLcp<Real>& lcp, const LemkeOptions& options) {
   prepare(lcp, options);
   LcpReport report;
-  if (!starts_feasible_) report = pivot(options);
-  if (report.status == LcpStatus::kSolved && !finish(lcp)) report.status = LcpStatus::kSingular;
+  support_.assign(independent_.begin(), independent_.end());
+  if (starts_feasible_) return report;
+  if (data_.size < kRevisedSize || options.uses_dictionary) {
+    report = pivot(dictionary_, options);
+    if (report.status == LcpStatus::kSolved) collect_support(dictionary_);
+  } else {
+    report = pivot(revised_, options);
+    if (report.status == LcpStatus::kSolved) collect_support(revised_);
+  }
   return report;
 }
 
@@ -48,6 +87,8 @@ template <class Real>
 void LemkeLcp<Real>::prepare(const MixedLcp<Real>& lcp, const LemkeOptions& options) {
   const int n = lcp.num_complementary;
   num_free_ = lcp.num_free;
+  num_complementary_ = n;
+  tolerances_ = options.has_fine_ties ? &kFineTolerances<Real> : &kTolerances<Real>;
   independent_.clear();
   data_ = {.size = n, .matrix = lcp.matrix.data(), .stride = n, .q = lcp.vector.data()};
   if (num_free_ > 0) eliminate_free(lcp);
@@ -56,7 +97,6 @@ void LemkeLcp<Real>::prepare(const MixedLcp<Real>& lcp, const LemkeOptions& opti
   for (Real& d : cover_) d = options.cover_seed == 0 ? 1 : std::exp2(random.uniform(-1, 1));
   data_.cover = cover_.data();
   starts_feasible_ = std::all_of(data_.q, data_.q + n, [](Real q) { return q >= 0; });
-  if (!starts_feasible_) dictionary_.reset(data_);
 }
 
 /// Gaussian elimination of the free variables with diagonal pivots, largest first. With A = G M⁻¹Gᵀ
@@ -127,48 +167,41 @@ void LemkeLcp<Real>::eliminate(int free, int size) {
 }
 
 template <class Real>
-LcpReport LemkeLcp<Real>::pivot(const LemkeOptions& options) {
-  const int limit = options.max_pivots > 0 ? options.max_pivots : 50 + 20 * dictionary_.size();
-  const Real dismissal = std::max(kTolerances<Real>.tie, Real(options.dismissal));
-  int column = dictionary_.column_of(dictionary_.z0());
-  int row = dictionary_.first_leaving_row();
-  since_refresh_ = 0;
+template <class Tableau>
+LcpReport LemkeLcp<Real>::pivot(Tableau& tableau, const LemkeOptions& options) {
+  const int limit = options.max_pivots > 0 ? options.max_pivots : 50 + 20 * data_.size;
+  const Real dismissal = std::max(tolerances_->tie, Real(options.dismissal));
+  tableau.reset(data_);
+  int entering = tableau.z0();
+  int leaving = tableau.first_leaving();
+  int since_refresh = 0;
   for (int pivots = 1; pivots <= limit; ++pivots) {
-    const int left = dictionary_.exchange(row, column);
-    if (left == dictionary_.z0() || dictionary_.try_dismiss_z0(left, dismissal))
+    tableau.exchange(leaving, entering);
+    if (leaving == tableau.z0() || tableau.try_dismiss_z0(leaving, dismissal))
       return {LcpStatus::kSolved, pivots};
-    const bool is_poor = dictionary_.last_pivot_quality() < Real(kPoorPivot);
-    if ((++since_refresh_ >= options.refresh_interval || is_poor) && !refresh())
-      return {LcpStatus::kSingular, pivots};
-    const int entering = dictionary_.complement(left);
-    row = blocking_row(entering);
-    if (row < 0 && since_refresh_ > 0) {  // rounding may have hidden the row
-      if (!refresh()) return {LcpStatus::kSingular, pivots};
-      row = blocking_row(entering);
+    const bool is_poor = tableau.last_pivot_quality() < Real(kPoorPivot);
+    if (++since_refresh >= options.refresh_interval || is_poor) {
+      if (!tableau.refresh()) return {LcpStatus::kSingular, pivots};
+      since_refresh = 0;
     }
-    if (row < 0)
-      return {dictionary_.try_dismiss_z0(left, Real(kAlmostZero)) ? LcpStatus::kSolved
-                                                                  : LcpStatus::kRay,
-              pivots};
-    column = dictionary_.column_of(entering);
+    entering = tableau.complement(leaving);
+    const int left = leaving;
+    leaving = tableau.blocking(entering, *tolerances_);
+    if (leaving < 0 && since_refresh > 0) {  // rounding may have hidden what blocks
+      if (!tableau.refresh()) return {LcpStatus::kSingular, pivots};
+      since_refresh = 0;
+      leaving = tableau.blocking(entering, *tolerances_);
+    }
+    if (leaving < 0)
+      return {
+          tableau.try_dismiss_z0(left, Real(kAlmostZero)) ? LcpStatus::kSolved : LcpStatus::kRay,
+          pivots};
   }
   return {LcpStatus::kPivotLimit, limit};
 }
 
 template <class Real>
-int LemkeLcp<Real>::blocking_row(int entering) {
-  return dictionary_.blocking_row(dictionary_.column_of(entering), kTolerances<Real>);
-}
-
-template <class Real>
-bool LemkeLcp<Real>::refresh() {
-  since_refresh_ = 0;
-  return dictionary_.refresh();
-}
-
-template <class Real>
 bool LemkeLcp<Real>::finish(const MixedLcp<Real>& lcp) {
-  collect_support();
   const int size = static_cast<int>(support_.size());
   basis_.resize(static_cast<std::size_t>(size) * size);
   basis_swap_.resize(size);
@@ -182,12 +215,11 @@ bool LemkeLcp<Real>::finish(const MixedLcp<Real>& lcp) {
 }
 
 template <class Real>
-void LemkeLcp<Real>::collect_support() {
-  support_.assign(independent_.begin(), independent_.end());
-  if (starts_feasible_) return;
-  const int n = dictionary_.size();
+template <class Tableau>
+void LemkeLcp<Real>::collect_support(const Tableau& tableau) {
+  const int n = data_.size;
   for (int i = 0; i < n; ++i)
-    if (dictionary_.is_basic(n + i)) support_.push_back(num_free_ + i);
+    if (tableau.is_basic(n + i)) support_.push_back(num_free_ + i);
 }
 
 /// z ← z − A⁻¹(A z + q) on the support; the residual is accumulated in long double.

@@ -13,6 +13,7 @@
 
 #include "stiction/solve/lcp.h"
 #include "stiction/solve/lemke_dictionary.h"
+#include "stiction/solve/lemke_revised.h"
 
 namespace stiction {
 
@@ -21,6 +22,8 @@ struct LemkeOptions {
   int refresh_interval = 100;    // pivots between recomputations of the dictionary
   std::uint64_t cover_seed = 0;  // 0: covering vector of ones; else random in [1/2, 2)
   double dismissal = 0;          // z₀ below this share of the other z counts as zero; 0: rounding
+  bool uses_dictionary = false;  // at any size: slower, but its zeros are exact more often
+  bool has_fine_ties = false;    // tells ratios apart down to a few roundings
 };
 
 template <class Real>
@@ -31,6 +34,13 @@ class LemkeLcp {
   /// caller to check, as is the sign of rounding errors.
   LcpReport solve(const MixedLcp<Real>& lcp, const LemkeOptions& options);
   const std::vector<long double>& z() const { return z_; }
+  /// Computes z() from the basis of the last solve, without a pivot. False if there is none for
+  /// this size, or if it is singular or has the wrong signs. The caller judges z() in any case.
+  bool try_last_basis(const MixedLcp<Real>& lcp);
+  /// Pivots only: support() is the basis found, without the values of its variables.
+  LcpReport find_basis(const MixedLcp<Real>& lcp, const LemkeOptions& options);
+  /// Variables that are not fixed at zero: independent free ones, then complementary ones in order.
+  const std::vector<int>& support() const { return support_; }
 
   /// One step of refinement, z ← z − A⁻¹y on the variables that are not fixed at zero, with y as
   /// computed by someone who knows better than A z + q does. After kSolved.
@@ -41,18 +51,19 @@ class LemkeLcp {
   void eliminate_free(const MixedLcp<Real>& lcp);
   void eliminate(int free, int size);
   int largest_diagonal(int stride) const;
-  LcpReport pivot(const LemkeOptions& options);
-  int blocking_row(int entering);
-  bool refresh();
+  template <class Tableau>
+  LcpReport pivot(Tableau& tableau, const LemkeOptions& options);
   bool finish(const MixedLcp<Real>& lcp);
-  void collect_support();
+  template <class Tableau>
+  void collect_support(const Tableau& tableau);
   void refine(const MixedLcp<Real>& lcp);
   void apply_correction();
 
-  LemkeDictionary<Real> dictionary_;
-  typename LemkeDictionary<Real>::Data data_;
+  LemkeDictionary<Real> dictionary_;  // for small problems
+  LemkeRevised<Real> revised_;        // for the others
+  LemkeData<Real> data_;
+  const PivotTolerances<Real>* tolerances_ = nullptr;
   bool starts_feasible_ = false;
-  int since_refresh_ = 0;            // pivots
   std::vector<Real> cover_;          // d
   std::vector<Real> reduced_;        // A without the free variables, size × (size + 1) with q
   std::vector<Real> reduced_q_;      // q without the free variables
@@ -65,6 +76,8 @@ class LemkeLcp {
   std::vector<Real> correction_;
   std::vector<long double> z_;
   int num_free_ = 0;
+  int num_complementary_ = 0;
+  bool has_basis_ = false;
 };
 
 }  // namespace stiction

@@ -9,22 +9,36 @@
 #include <memory>
 
 #include "stiction/problem/solver.h"
+#include "stiction/solve/acceptance.h"
 
 namespace stiction {
 
+struct LemkeSolverOptions {
+  /// The method solves to rounding; an answer that misses even this is not called converged.
+  double tolerance = 1e-8;
+  StoppingMeasure measure = StoppingMeasure::kCertificate;
+  /// Tries the basis of the last call first and takes it if it solves the problem: zero pivots in a
+  /// scene at rest. Off by default, since the last bits of an answer then depend on what the object
+  /// has solved before, and a simulation continued from a checkpoint would differ from one that was
+  /// never stopped.
+  bool warm_start = false;
+};
+
 class LemkeSolver : public Solver {
  public:
-  LemkeSolver();
+  explicit LemkeSolver(const LemkeSolverOptions& options = {});
   ~LemkeSolver() override;
 
   std::string_view name() const override { return "lemke"; }
   /// Attempts in turn, until one satisfies the solver's own check (`stage` of the report):
   ///   0 plain   1 another covering vector   2 dictionary recomputed every few pivots
   ///   3 long double   4 long double with other covering vectors
+  ///   5 enumeration of all bases, for small problems with direct coupling
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
  private:
   struct Workspace;
+  LemkeSolverOptions options_;
   std::unique_ptr<Workspace> workspace_;
 };
 

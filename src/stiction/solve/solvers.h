@@ -7,13 +7,16 @@
 #include <vector>
 
 #include "stiction/problem/solver.h"
+#include "stiction/solve/acceptance.h"
 
 namespace stiction {
 
-/// Names that make_solver takes. "auto" leaves the choice to the library, which takes Lemke.
+/// Names that make_solver takes. "auto" leaves the choice to the library (auto_solver.h).
 std::vector<std::string> solver_names();
 
+/// Iterative solvers stop when `measure` falls below `tolerance`; direct ones solve to rounding.
 /// Throws InputError that lists the names if `name` is none of them.
-std::unique_ptr<Solver> make_solver(std::string_view name);
+std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance = 1e-10,
+                                    StoppingMeasure measure = StoppingMeasure::kCertificate);
 
 }  // namespace stiction

@@ -1,0 +1,16 @@
+#include "stiction/solve/acceptance.h"
+
+#include <algorithm>
+
+namespace stiction {
+
+double Acceptance::measure(const StepProblem& problem, const StepSolution& solution) {
+  double worst = 0;
+  if (measure_ != StoppingMeasure::kPublished)
+    worst = certifier_.certify(problem, solution).residual();
+  if (measure_ != StoppingMeasure::kCertificate)
+    worst = std::max(worst, compute_published_error(collection_kind(problem), problem, solution));
+  return worst;
+}
+
+}  // namespace stiction

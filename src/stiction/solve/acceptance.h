@@ -1,0 +1,39 @@
+// When an answer is good enough. Solvers iterate by measures of their own, which are cheap and
+// close to the certificate but not the same; before one of them calls an answer converged it asks
+// here, and goes on, or admits that it failed, if the answer is refused. The judge shares no code
+// with any solver (docs/decisions/0013-who-decides.md).
+#pragma once
+
+#include "stiction/problem/certificate.h"
+#include "stiction/problem/published_error.h"
+#include "stiction/problem/solver.h"
+
+namespace stiction {
+
+/// What has to fall below the tolerance.
+enum class StoppingMeasure {
+  kCertificate,  // (T20)–(T22), free of units: steps of the engine
+  kPublished,    // the error of the problem's collection (problem/published_error.h)
+  kBoth,
+};
+
+class Acceptance {
+ public:
+  explicit Acceptance(double tolerance, StoppingMeasure measure = StoppingMeasure::kCertificate)
+      : tolerance_(tolerance), measure_(measure) {}
+
+  double tolerance() const { return tolerance_; }
+
+  /// The worst of the measures asked for, relative to nothing else; infinite if not finite.
+  [[nodiscard]] double measure(const StepProblem& problem, const StepSolution& solution);
+  [[nodiscard]] bool accepts(const StepProblem& problem, const StepSolution& solution) {
+    return measure(problem, solution) <= tolerance_;
+  }
+
+ private:
+  double tolerance_;
+  StoppingMeasure measure_;
+  Certifier certifier_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,323 @@
+#include "stiction/solve/auto_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "stiction/solve/block_pivot_solver.h"
+#include "stiction/solve/contradiction.h"
+#include "stiction/solve/dense_lu.h"
+#include "stiction/solve/interior_point_solver.h"
+#include "stiction/solve/lemke_solver.h"
+#include "stiction/solve/newton_solver.h"
+#include "stiction/solve/nsgs_solver.h"
+
+namespace stiction {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Lemke's method is cubic in this number; measured on polygons it stays below 2 ms.
+constexpr int kMaxLemkeRows = 120;
+/// Where nothing else helps it may take longer, up to seconds.
+constexpr int kMaxPatientLemkeRows = 1000;
+
+/// Up to this size a first attempt is made before islands are looked for.
+constexpr int kSmallRows = 60;
+
+/// Sweeps before Newton's method takes over: about what it costs. Above the loose tolerance sweeps
+/// alone mostly do.
+constexpr double kLooseTolerance = 1e-6;
+constexpr int kLooseSweeps = 200;
+constexpr int kTightSweeps = 50;
+constexpr int kPatientSweeps = 20000;
+
+/// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
+/// norms of its own: (1/2)²·3 < 1.
+constexpr double kIslandShare = 0.5;
+
+enum class Method { kLemke, kBlockPivot, kSweeps, kNewton, kInteriorPoint, kPatientSweeps, kNone };
+
+/// What decides which methods a problem gets.
+struct Traits {
+  bool is_lcp = true;        // no friction, but direct coupling: matrices may be anything
+  bool is_smooth = false;    // discs in space, which have no corners to pivot between
+  bool is_cornered = false;  // polygons or boxes in space, which have no smooth boundary
+  int num_lemke_rows = 0;
+};
+
+Traits inspect(const StepProblem& problem) {
+  Traits traits;
+  traits.num_lemke_rows = problem.num_bilateral();
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    const int num_rows = problem.contacts.num_rows(j);
+    const bool has_friction = num_rows > 1 && problem.mu[j] > 0;
+    const bool is_disc = problem.section[j].kind == FrictionSection::Kind::kDisc;
+    traits.is_lcp = traits.is_lcp && !has_friction;
+    const bool is_spatial = num_rows == 3 && has_friction;
+    traits.is_smooth = traits.is_smooth || (is_spatial && is_disc);
+    traits.is_cornered = traits.is_cornered || (is_spatial && !is_disc);
+    const int num_sides = std::max(4, problem.section[j].num_sides);
+    traits.num_lemke_rows += is_spatial ? 3 + num_sides : num_rows == 1 ? 1 : 4;
+  }
+  traits.is_lcp = traits.is_lcp && !problem.coupling.is_empty();
+  return traits;
+}
+
+/// The level-th method for a problem, cheapest first. Steps of a simulation are worth an exact
+/// answer where it costs as little as a good one.
+Method choose(const Traits& traits, bool prefers_exact, int level) {
+  static constexpr Method kForLcp[] = {Method::kLemke, Method::kBlockPivot, Method::kNewton,
+                                       Method::kPatientSweeps, Method::kNone};
+  static constexpr Method kForCorners[] = {Method::kLemke, Method::kSweeps, Method::kNewton,
+                                           Method::kPatientSweeps, Method::kNone};
+  static constexpr Method kForManyCorners[] = {Method::kSweeps, Method::kPatientSweeps,
+                                               Method::kLemke, Method::kNone};
+  static constexpr Method kForDiscs[] = {Method::kSweeps, Method::kNewton, Method::kInteriorPoint,
+                                         Method::kPatientSweeps, Method::kNone};
+  static constexpr Method kForPlanes[] = {Method::kSweeps,        Method::kNewton,
+                                          Method::kLemke,         Method::kInteriorPoint,
+                                          Method::kPatientSweeps, Method::kNone};
+  if (traits.is_lcp) return kForLcp[level];
+  const bool is_small = traits.num_lemke_rows <= kMaxLemkeRows;
+  const bool is_flat = traits.is_cornered || (prefers_exact && !traits.is_smooth);
+  if (is_flat && is_small) return kForCorners[level];
+  if (traits.is_cornered) return kForManyCorners[level];
+  return traits.is_smooth ? kForDiscs[level] : kForPlanes[level];
+}
+
+/// Zero impulses where nothing pushes, in a problem without bodies: û is then in the dual cone of
+/// every contact, or misses it by no more than the negative part of its normal velocity.
+bool needs_no_impulse(const StepProblem& problem, const AutoOptions& options) {
+  if (problem.num_blocks() > 0 || problem.num_bilateral() > 0) return false;
+  double push = 0, square = 0;
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    const double normal = problem.contact_bias[problem.contacts.row_start(j)];
+    if (normal < 0) push += normal * normal;
+  }
+  for (const double bias : problem.contact_bias) square += bias * bias;
+  if (!std::isfinite(square)) return false;  // beyond what the judge can measure
+  const double scale = std::sqrt(square);
+  if (push == 0 || options.measure != StoppingMeasure::kPublished) return push == 0;
+  return std::sqrt(push) <= options.tolerance * (scale > 2.2e-16 ? scale : 1);
+}
+
+bool all_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
+bool is_finite(const StepProblem& problem) {
+  return all_finite(problem.mass_values) && all_finite(problem.p) && all_finite(problem.bias) &&
+         all_finite(problem.contact_bias) && all_finite(problem.mu) &&
+         all_finite(problem.compliance) && all_finite(problem.contact_compliance);
+}
+
+bool fits(const StepProblem& problem, const StepSolution& solution) {
+  return static_cast<int>(solution.w.size()) == problem.num_dofs() &&
+         static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
+         static_cast<int>(solution.r.size()) == problem.num_contact_rows();
+}
+
+bool all_zero(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
+}
+
+bool is_zero(const StepSolution& solution) {
+  return all_zero(solution.r) && all_zero(solution.lambda) && all_zero(solution.w);
+}
+
+}  // namespace
+
+/// The solvers that are tried, all with the same tolerance.
+class AutoSolver::Team {
+ public:
+  explicit Team(const AutoOptions& options)
+      : judge_(options.tolerance, options.measure),
+        lemke_({.tolerance = options.tolerance, .measure = options.measure}),
+        block_pivot_({.tolerance = options.tolerance, .measure = options.measure}),
+        sweeps_(
+            {.tolerance = options.tolerance,
+             .measure = options.measure,
+             .max_iterations = options.tolerance >= kLooseTolerance ? kLooseSweeps : kTightSweeps}),
+        newton_({.tolerance = options.tolerance, .measure = options.measure}),
+        interior_point_({.tolerance = options.tolerance, .measure = options.measure}),
+        patient_sweeps_({.tolerance = options.tolerance,
+                         .measure = options.measure,
+                         .max_iterations = kPatientSweeps}),
+        prefers_exact_(options.measure != StoppingMeasure::kPublished) {}
+
+  /// Runs the level-th method from `solution` and keeps the better of both answers. `best` is the
+  /// measure of `solution`, infinite if unknown. False if there is no such method.
+  bool improve(const StepProblem& problem, int level, StepSolution& solution, double& best,
+               SolverReport& report) {
+    const Traits traits = inspect(problem);
+    const Method method = choose(traits, prefers_exact_, level);
+    if (method == Method::kNone) return false;
+    if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows && !traits.is_lcp)
+      return true;
+    trial_ = solution;
+    const SolverReport run = solver(method).solve(problem, trial_);
+    report.iterations += run.iterations;
+    report.stage = std::max(report.stage, level);
+    if (run.status == SolverStatus::kUnsupported || !run.has_answer) return true;
+    report.has_answer = true;
+    // They ask the same judge before they say so.
+    const bool is_confirmed = run.status == SolverStatus::kConverged;
+    const double found = is_confirmed ? 0 : judge_.measure(problem, trial_);
+    if (found < best) {
+      best = found;
+      solution = trial_;
+    }
+    return true;
+  }
+
+  bool is_good(double measure) const { return measure <= judge_.tolerance(); }
+
+ private:
+  Solver& solver(Method method) {
+    switch (method) {
+      case Method::kLemke:
+        return lemke_;
+      case Method::kBlockPivot:
+        return block_pivot_;
+      case Method::kSweeps:
+        return sweeps_;
+      case Method::kNewton:
+        return newton_;
+      case Method::kInteriorPoint:
+        return interior_point_;
+      case Method::kPatientSweeps:
+      case Method::kNone:
+        break;
+    }
+    return patient_sweeps_;
+  }
+
+  Acceptance judge_;
+  LemkeSolver lemke_;
+  BlockPivotSolver block_pivot_;
+  NsgsSolver sweeps_;
+  NewtonSolver newton_;
+  InteriorPointSolver interior_point_;
+  NsgsSolver patient_sweeps_;
+  StepSolution trial_;
+  bool prefers_exact_;
+};
+
+AutoSolver::AutoSolver(const AutoOptions& options)
+    : options_(options), acceptance_(options.tolerance, options.measure) {
+  whole_ = std::make_unique<Team>(options);
+}
+
+AutoSolver::~AutoSolver() = default;
+
+AutoSolver::Team& AutoSolver::team_for(int num_islands) {
+  if (num_islands <= 1 || options_.measure == StoppingMeasure::kCertificate) return *whole_;
+  if (!parts_)
+    parts_ =
+        std::make_unique<Team>(AutoOptions{kIslandShare * options_.tolerance, options_.measure});
+  return *parts_;
+}
+
+SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solution) {
+  if (is_start_good(problem, solution)) return {SolverStatus::kConverged, 0};
+  SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
+  double best = kInfinity;
+  int level = 0;
+  // Taking a small problem apart costs as much as a first attempt at solving it.
+  if (problem.num_rows() <= kSmallRows) {
+    (void)whole_->improve(problem, level++, solution, best, report);
+    if (whole_->is_good(best)) return {SolverStatus::kConverged, report.iterations, report.stage};
+  }
+  islands_.find(problem);
+  bool is_solved = islands_.num_islands() > 1 && solve_islands(problem, report, solution);
+  // Parts that all pass by themselves may still fail together, where data of one limit what counts
+  // as an impulse of another (T22).
+  if (!is_solved && (islands_.num_islands() <= 1 || pending_.empty()))
+    is_solved = solve_whole(problem, level, best, report, solution);
+  if (is_solved) report.status = SolverStatus::kConverged;
+  return is_solved ? report : admit_failure(problem, report, solution);
+}
+
+bool AutoSolver::is_start_good(const StepProblem& problem, StepSolution& solution) {
+  // Zeros are what an answer is before the first solve; that they are one is rare and cheap to find
+  // out otherwise.
+  const bool is_cold = is_zero(solution) && (problem.num_blocks() == 0 || !all_zero(problem.p));
+  const bool is_start = fits(problem, solution) && !is_cold;
+  if (is_start && acceptance_.accepts(problem, solution)) return true;
+  if (is_start || !needs_no_impulse(problem, options_)) return false;
+  solution.set_zero(problem);
+  return true;
+}
+
+/// The chain of methods from `level` on; `best` is the measure of `solution`, if known.
+bool AutoSolver::solve_whole(const StepProblem& problem, int level, double best,
+                             SolverReport& report, StepSolution& solution) {
+  while (whole_->improve(problem, level, solution, best, report)) {
+    if (whole_->is_good(best)) return true;
+    ++level;
+  }
+  return false;
+}
+
+/// True if the answer is accepted; otherwise islands that failed remain in pending_.
+bool AutoSolver::solve_islands(const StepProblem& problem, SolverReport& report,
+                               StepSolution& solution) {
+  if (!fits(problem, solution)) solution.set_zero(problem);
+  move_loose_blocks(problem, solution);
+  pending_.resize(islands_.num_islands());
+  std::iota(pending_.begin(), pending_.end(), 0);
+  level_of_.assign(islands_.num_islands(), kInfinity);
+  for (int level = 0; !pending_.empty(); ++level) {
+    if (run_level(problem, level, report, solution) == 0) return false;
+    // What is too rough for an island by itself may be fine beside the others.
+    if (acceptance_.accepts(problem, solution)) return true;
+  }
+  return false;
+}
+
+/// The level-th method on every pending island; how many had one.
+int AutoSolver::run_level(const StepProblem& problem, int level, SolverReport& report,
+                          StepSolution& solution) {
+  Team& team = team_for(islands_.num_islands());
+  int num_tried = 0;
+  const auto is_done = [&](int island) {
+    islands_.extract(problem, island, part_);
+    islands_.gather(problem, island, solution, part_solution_);
+    double& best = level_of_[island];
+    if (!team.improve(part_, level, part_solution_, best, report)) return false;
+    ++num_tried;
+    islands_.scatter(problem, island, part_solution_, solution);
+    return team.is_good(best);
+  };
+  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), is_done), pending_.end());
+  return num_tried;
+}
+
+/// Bodies that no row touches: w = M̂⁻¹p.
+void AutoSolver::move_loose_blocks(const StepProblem& problem, StepSolution& solution) {
+  for (const int block : islands_.loose_blocks()) {
+    const int start = problem.dof_start[block], size = problem.block_size(block);
+    const double* mass = problem.mass_values.data() + problem.mass_start[block];
+    lu_.assign(mass, mass + static_cast<std::ptrdiff_t>(size) * size);
+    swap_.resize(size);
+    double* w = solution.w.data() + start;
+    std::copy_n(problem.p.data() + start, size, w);
+    if (factor_lu(lu_.data(), size, swap_.data())) solve_lu(lu_.data(), size, swap_.data(), w);
+  }
+}
+
+/// All of an answer is finite, whatever it is worth.
+SolverReport AutoSolver::admit_failure(const StepProblem& problem, SolverReport report,
+                                       StepSolution& solution) const {
+  if (!report.has_answer || !fits(problem, solution) || !solution.is_finite())
+    solution.set_zero(problem);
+  if (!is_finite(problem))
+    report.status = SolverStatus::kNonFinite;
+  else if (find_contradiction(problem).is_found())
+    report.status = SolverStatus::kInfeasible;
+  return report;
+}
+
+}  // namespace stiction

@@ -1,0 +1,64 @@
+// The solver for those who do not want to choose. Per island of the problem (islands.h):
+//
+//   the start, if it already passes: no iterations
+//   the cheapest solver that should do: pivoting for small problems with flat friction sections,
+//     Gauss–Seidel sweeps for the others
+//   a chain of slower and more robust ones, each starting from the best answer so far, until the
+//     judge (acceptance.h) is content
+//
+// The judge has the last word on the whole problem, too: islands that hardly move may stay rougher
+// than they would have to be alone. If nothing reaches the tolerance the best answer is returned
+// with kMaxIterations, or with kInfeasible if rows are found that contradict each other
+// (contradiction.h). Deterministic: all choices depend on the problem and the start alone, never on
+// time. See docs/solvers/auto.md.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "stiction/problem/solver.h"
+#include "stiction/solve/acceptance.h"
+#include "stiction/solve/islands.h"
+
+namespace stiction {
+
+struct AutoOptions {
+  double tolerance = 1e-10;  // [-] of the measure
+  StoppingMeasure measure = StoppingMeasure::kCertificate;
+};
+
+class AutoSolver final : public Solver {
+ public:
+  explicit AutoSolver(const AutoOptions& options = {});
+  ~AutoSolver() override;
+
+  std::string_view name() const override { return "auto"; }
+  /// `stage` of the report counts the fallbacks that the most difficult island took.
+  SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+
+ private:
+  class Team;
+  bool is_start_good(const StepProblem& problem, StepSolution& solution);
+  bool solve_whole(const StepProblem& problem, int level, double best, SolverReport& report,
+                   StepSolution& solution);
+  bool solve_islands(const StepProblem& problem, SolverReport& report, StepSolution& solution);
+  int run_level(const StepProblem& problem, int level, SolverReport& report,
+                StepSolution& solution);
+  void move_loose_blocks(const StepProblem& problem, StepSolution& solution);
+  SolverReport admit_failure(const StepProblem& problem, SolverReport report,
+                             StepSolution& solution) const;
+  Team& team_for(int num_islands);
+
+  AutoOptions options_;
+  Acceptance acceptance_;
+  std::unique_ptr<Team> whole_, parts_;  // made when they are needed
+  Islands islands_;
+  std::vector<int> pending_;      // islands without an accepted answer
+  std::vector<double> level_of_;  // measure of the best answer of an island
+  StepProblem part_;
+  StepSolution part_solution_;
+  std::vector<double> lu_;  // of a loose block
+  std::vector<int> swap_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,288 @@
+#include "stiction/solve/contact_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "stiction/solve/dense_lu.h"
+
+namespace stiction {
+
+bool ContactBlocks::assemble(const StepProblem& problem) {
+  num_bilateral_ = problem.num_bilateral();
+  num_rows_ = problem.num_rows();
+  num_dofs_ = problem.num_dofs();
+  if (!factor_mass(problem)) return false;
+  reserve(problem);
+  append_units(problem, problem.bilateral, 0);
+  append_units(problem, problem.contacts, num_bilateral_);
+  units_.push_back({num_rows_, 0, static_cast<int>(entries_.size()), 0});
+  compliance_.resize(num_rows_);
+  std::copy(problem.compliance.begin(), problem.compliance.end(), compliance_.begin());
+  std::copy(problem.contact_compliance.begin(), problem.contact_compliance.end(),
+            compliance_.begin() + num_bilateral_);
+  bias_.resize(num_rows_);
+  std::transform(problem.bias.begin(), problem.bias.end(), bias_.begin(), std::negate<>());
+  std::copy(problem.contact_bias.begin(), problem.contact_bias.end(),
+            bias_.begin() + num_bilateral_);
+  lower_ = problem.lower;
+  upper_ = problem.upper;
+  assemble_coupling(problem.coupling);
+  return assemble_local(problem);
+}
+
+/// Empties the lists of units and pieces, with room for those of the problem.
+void ContactBlocks::reserve(const StepProblem& problem) {
+  const BlockRows& bilateral = problem.bilateral;
+  const BlockRows& contacts = problem.contacts;
+  units_.clear();
+  units_.reserve(bilateral.num_row_blocks() + contacts.num_row_blocks() + 1);
+  unit_of_row_.resize(num_rows_);
+  entries_.clear();
+  entries_.reserve(bilateral.num_entries() + contacts.num_entries());
+  entry_values_.clear();
+  std::size_t size = 0;
+  for (const BlockRows* rows : {&bilateral, &contacts})
+    for (int i = 0; i < rows->num_row_blocks(); ++i)
+      for (int e = rows->entry_start(i); e < rows->entry_start(i + 1); ++e)
+        size += static_cast<std::size_t>(rows->num_rows(i)) * rows->entry_columns(e);
+  entry_values_.reserve(2 * size);
+}
+
+bool ContactBlocks::factor_mass(const StepProblem& problem) {
+  mass_lu_.assign(problem.mass_values.begin(), problem.mass_values.end());
+  mass_swap_.resize(num_dofs_);
+  free_velocity_.assign(problem.p.begin(), problem.p.end());
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    double* lu = mass_lu_.data() + problem.mass_start[b];
+    int* swap = mass_swap_.data() + problem.dof_start[b];
+    if (!factor_lu(lu, problem.block_size(b), swap)) return false;
+    solve_lu(lu, problem.block_size(b), swap, free_velocity_.data() + problem.dof_start[b]);
+  }
+  return true;
+}
+
+void ContactBlocks::append_units(const StepProblem& problem, const BlockRows& rows, int first_row) {
+  for (int i = 0; i < rows.num_row_blocks(); ++i) {
+    const int dim = rows.num_rows(i);
+    for (int a = 0; a < dim; ++a)
+      unit_of_row_[first_row + rows.row_start(i) + a] = static_cast<int>(units_.size());
+    units_.push_back({first_row + rows.row_start(i), dim, static_cast<int>(entries_.size()), 0});
+    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
+      append_entry(problem, rows, i, e);
+  }
+}
+
+void ContactBlocks::append_entry(const StepProblem& problem, const BlockRows& rows, int row_block,
+                                 int entry) {
+  const int block = rows.entry_block(entry), columns = rows.entry_columns(entry);
+  const int dim = rows.num_rows(row_block), size = dim * columns;
+  const std::size_t start = entry_values_.size();
+  entries_.push_back({problem.dof_start[block], columns, block, start});
+  for (int copy = 0; copy < 2; ++copy)
+    entry_values_.insert(entry_values_.end(), rows.entry_values(entry),
+                         rows.entry_values(entry) + size);
+  for (int i = 0; i < dim; ++i)
+    solve_lu(mass_lu_.data() + problem.mass_start[block], columns,
+             mass_swap_.data() + problem.dof_start[block],
+             entry_values_.data() + start + size + static_cast<std::size_t>(i) * columns);
+}
+
+/// Compressed rows of numbers become compressed columns of dense blocks, in two passes: count, then
+/// place and fill. Rows are met in order, so that each column finds its blocks one after the other.
+/// Units whose rows already hold whole blocks are copied block by block.
+void ContactBlocks::assemble_coupling(const RowCoupling& coupling) {
+  couplings_.clear();
+  for (Unit& unit : units_) unit.coupling_begin = 0;
+  if (coupling.is_empty()) return;
+  count_coupling(coupling);
+  for (int i = 0; i < num_units(); ++i) {
+    if (columns_[i].is_blockwise) {
+      fill_coupling_blocks(coupling, i);
+      continue;
+    }
+    for (int row = units_[i].row; row < units_[i + 1].row; ++row)
+      fill_coupling_row(coupling, i, row);
+  }
+}
+
+/// Whether all rows of the unit have the same columns, and these are whole units.
+bool ContactBlocks::is_blockwise(const RowCoupling& coupling, int i) const {
+  const int row = units_[i].row, start = coupling.entry_start(row);
+  const int size = coupling.entry_start(row + 1) - start;
+  for (int a = 1; a < units_[i].dim; ++a) {
+    const int other = coupling.entry_start(row + a);
+    if (coupling.entry_start(row + a + 1) - other != size) return false;
+    int num_different = 0;
+    for (int k = 0; k < size; ++k)
+      num_different += coupling.column(start + k) != coupling.column(other + k) ? 1 : 0;
+    if (num_different > 0) return false;
+  }
+  for (int k = 0; k < size;) {
+    const int column = coupling.column(start + k);
+    const Unit& unit = units_[unit_of_row_[column]];
+    if (column != unit.row || k + unit.dim > size) return false;
+    for (int b = 1; b < unit.dim; ++b)
+      if (coupling.column(start + k + b) != column + b) return false;
+    k += unit.dim;
+  }
+  return true;
+}
+
+/// coupling_begin of all units, room for blocks and numbers, and where each column begins.
+void ContactBlocks::count_coupling(const RowCoupling& coupling) {
+  columns_.assign(num_units(), {-1, 0, -1, false, 0});
+  for (int i = 0; i < num_units(); ++i) {
+    const bool is_whole = columns_[i].is_blockwise = is_blockwise(coupling, i);
+    const int first = coupling.entry_start(units_[i].row);
+    const int end = coupling.entry_start(is_whole ? units_[i].row + 1 : units_[i + 1].row);
+    for (int e = first; e < end;) {
+      const int j = unit_of_row_[coupling.column(e)];
+      count_block(i, j);
+      e += is_whole ? units_[j].dim : 1;
+    }
+  }
+  std::size_t size = 0;
+  for (int j = 0; j < num_units(); ++j) {
+    units_[j + 1].coupling_begin += units_[j].coupling_begin;
+    const std::size_t column_size = columns_[j].next_value;
+    columns_[j].next_value = size;
+    columns_[j].next_block = units_[j].coupling_begin - 1;
+    columns_[j].last_seen = -1;
+    size += column_size;
+  }
+  couplings_.resize(units_.back().coupling_begin);
+  coupling_values_.assign(size, 0.0);
+}
+
+void ContactBlocks::count_block(int i, int j) {
+  Column& column = columns_[j];
+  if (column.last_seen == i) return;
+  column.last_seen = i;
+  column.next_value += static_cast<std::size_t>(units_[i].dim) * units_[j].dim;
+  ++units_[j + 1].coupling_begin;
+}
+
+/// The block in the rows of i and the columns of j, placed when it is first met.
+ContactBlocks::Coupling& ContactBlocks::place_block(int i, int j) {
+  Column& column = columns_[j];
+  if (column.last_seen == i) return couplings_[column.next_block];
+  column.last_seen = i;
+  Coupling& block = couplings_[++column.next_block];
+  block = {units_[i].row, units_[i].dim, column.next_value};
+  column.next_value += static_cast<std::size_t>(units_[i].dim) * units_[j].dim;
+  if (i == j) column.diagonal = column.next_block;
+  return block;
+}
+
+void ContactBlocks::fill_coupling_blocks(const RowCoupling& coupling, int i) {
+  const int dim = units_[i].dim, first = coupling.entry_start(units_[i].row);
+  const int size = coupling.entry_start(units_[i].row + 1) - first;
+  for (int k = 0; k < size;) {
+    const int j = unit_of_row_[coupling.column(first + k)], columns = units_[j].dim;
+    double* values = coupling_values_.data() + place_block(i, j).values;
+    for (int a = 0; a < dim; ++a)
+      for (int b = 0; b < columns; ++b)
+        values[b * dim + a] = coupling.value(first + a * size + k + b);
+    k += columns;
+  }
+}
+
+void ContactBlocks::fill_coupling_row(const RowCoupling& coupling, int i, int row) {
+  for (int e = coupling.entry_start(row); e < coupling.entry_start(row + 1); ++e) {
+    const int j = unit_of_row_[coupling.column(e)];
+    const int place = (coupling.column(e) - units_[j].row) * units_[i].dim + row - units_[i].row;
+    coupling_values_[place_block(i, j).values + place] += coupling.value(e);
+  }
+}
+
+bool ContactBlocks::assemble_local(const StepProblem& problem) {
+  contacts_.resize(problem.num_contacts());
+  bilateral_W_.resize(num_bilateral_);
+  omega_.resize(num_units());
+  for (int i = 0; i < num_units(); ++i) {
+    double W[9], sum = 0;
+    compute_local_matrix(i, W);
+    for (int k = 0; k < units_[i].dim * units_[i].dim; ++k) sum += std::abs(W[k]);
+    if (!std::isfinite(sum)) return false;
+    if (i < num_bilateral_) {
+      omega_[i] = bilateral_W_[i] = W[0];
+      continue;
+    }
+    const int j = i - num_bilateral_;
+    const bool is_polygonal =
+        units_[i].dim == 3 && problem.section[j].kind != FrictionSection::Kind::kDisc;
+    contacts_[j].prepare(W, units_[i].dim, problem.mu[j],
+                         is_polygonal ? find_table(problem.section[j]) : nullptr);
+    omega_[i] = contacts_[j].size();
+  }
+  assemble_omega(problem);
+  return true;
+}
+
+void ContactBlocks::compute_local_matrix(int i, double* W) const {
+  const Unit& unit = units_[i];
+  const int dim = unit.dim;
+  std::fill(W, W + dim * dim, 0.0);
+  for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
+    const int columns = entries_[e].columns;
+    const double* jacobian = entry_values(e);
+    const double* moved = jacobian + static_cast<std::ptrdiff_t>(dim) * columns;
+    for (int a = 0; a < dim; ++a)
+      for (int b = 0; b < dim; ++b)
+        for (int k = 0; k < columns; ++k)
+          W[a * dim + b] += jacobian[a * columns + k] * moved[b * columns + k];
+  }
+  for (int a = 0; a < dim; ++a) W[a * dim + a] += compliance_[unit.row + a];
+  if (couplings_.empty() || columns_[i].diagonal < 0) return;
+  const double* values = coupling_values(columns_[i].diagonal);
+  for (int b = 0; b < dim; ++b)
+    for (int a = 0; a < dim; ++a) W[a * dim + b] += *values++;
+}
+
+void ContactBlocks::assemble_omega(const StepProblem& problem) {
+  const RowCoupling& coupling = problem.coupling;
+  for (int i = 0; i < num_units(); ++i) {
+    if (omega_[i] > 0) continue;
+    omega_[i] = 0;
+    if (coupling.is_empty()) continue;
+    for (int e = coupling.entry_start(units_[i].row); e < coupling.entry_start(units_[i + 1].row);
+         ++e)
+      omega_[i] = std::max(omega_[i], std::abs(coupling.value(e)));
+  }
+}
+
+const PolygonTable* ContactBlocks::find_table(const FrictionSection& section) {
+  for (const PolygonTable& table : tables_)
+    if (table.section == section) return &table;
+  return &tables_.emplace_back(section);
+}
+
+void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
+  bool has_impulses = false;
+  for (int i = 0; i < num_rows_; ++i) {
+    u[i] = bias_[i] + compliance_[i] * x[i];
+    has_impulses = has_impulses || x[i] != 0;
+  }
+  std::copy(free_velocity_.begin(), free_velocity_.end(), w);
+  for (int i = 0; has_impulses && i < num_units(); ++i) {
+    const Unit& unit = units_[i];
+    for (int a = 0; a < unit.dim; ++a) {
+      const double impulse = x[unit.row + a];
+      if (impulse == 0) continue;
+      for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
+        const int columns = entries_[e].columns;
+        const double* moved = entry_values(e) + static_cast<std::ptrdiff_t>(unit.dim + a) * columns;
+        for (int k = 0; k < columns; ++k) w[entries_[e].dof + k] += moved[k] * impulse;
+      }
+      for (int k = unit.coupling_begin; k < units_[i + 1].coupling_begin; ++k) {
+        const int num_rows = couplings_[k].num_rows;
+        const double* column = coupling_values(k) + static_cast<std::ptrdiff_t>(a) * num_rows;
+        for (int row = 0; row < num_rows; ++row)
+          u[couplings_[k].row + row] += column[row] * impulse;
+      }
+    }
+  }
+}
+
+}  // namespace stiction

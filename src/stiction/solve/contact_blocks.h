@@ -1,0 +1,125 @@
+// A step problem laid out for Gauss–Seidel sweeps. Bilateral rows (units of one row) and contacts
+// (units of one to three rows) come in one list, in the order of all rows. The state of a sweep is
+//
+//   x   impulses of all rows,
+//   u   K x + diag(C) x + bias, the part of the row velocities that does not come from bodies,
+//   w   M̂⁻¹(p + Rᵀx), the velocities of the bodies,
+//
+// so that a unit moves with u + R w (T6). A change of its impulse costs its own Jacobian pieces,
+// stored next to M̂⁻¹ times them, and its own columns of K: nothing is ever assembled over pairs of
+// contacts that meet at a body, and memory is linear in the number of contacts.
+//
+// K is kept by columns, in dense blocks of unit by unit. By rows a visit would have to gather all
+// neighbours of a contact even if nothing changes; by columns open and settled contacts cost
+// nothing, and the residual finds u ready.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "stiction/problem/step_problem.h"
+#include "stiction/solve/one_contact.h"
+
+namespace stiction {
+
+class ContactBlocks {
+ public:
+  struct Unit {
+    int row;             // first row, counted over bilateral and contact rows
+    int dim;             // 1 for bilateral rows
+    int entry_begin;     // pieces [entry_begin, entry_begin of the next unit)
+    int coupling_begin;  // the same for the blocks of K in the columns of this unit
+  };
+  /// One Jacobian piece: dim × columns numbers, row by row, then the rows of (M̂⁻¹Jᵀ)ᵀ likewise.
+  struct Entry {
+    int dof;
+    int columns;
+    int block;
+    std::size_t values;
+  };
+  /// A block of K: rows [row, row + num_rows) in the columns of the unit, stored column by column.
+  struct Coupling {
+    int row;
+    int num_rows;
+    std::size_t values;
+  };
+
+  /// Fills everything from `problem`; keeps its storage. False if a mass block is singular or a
+  /// local matrix is not finite.
+  bool assemble(const StepProblem& problem);
+
+  int num_units() const { return static_cast<int>(units_.size()) - 1; }
+  int num_bilateral() const { return num_bilateral_; }
+  int num_rows() const { return num_rows_; }
+  int num_dofs() const { return num_dofs_; }
+  const Unit& unit(int i) const { return units_[i]; }
+  const Entry& entry(int e) const { return entries_[e]; }
+  const Coupling& coupling(int k) const { return couplings_[k]; }
+  const double* entry_values(int e) const { return entry_values_.data() + entries_[e].values; }
+  const double* coupling_values(int k) const {
+    return coupling_values_.data() + couplings_[k].values;
+  }
+  /// The local problem of contact j = unit num_bilateral() + j.
+  const OneContact& contact(int j) const { return contacts_[j]; }
+  /// Diagonal of W of a bilateral row.
+  double bilateral_W(int i) const { return bilateral_W_[i]; }
+  /// The size of the diagonal block of W of a unit, by which impulses are made comparable; where
+  /// that is not positive the largest entry of |K| in its rows; zero if no impulse can move it.
+  double omega(int i) const { return omega_[i]; }
+  double compliance(int row) const { return compliance_[row]; }
+  double bias(int row) const { return bias_[row]; }
+  double lower(int i) const { return lower_[i]; }
+  double upper(int i) const { return upper_[i]; }
+  /// M̂⁻¹p.
+  const std::vector<double>& free_velocity() const { return free_velocity_; }
+  bool has_coupling() const { return !couplings_.empty(); }
+  bool has_bodies() const { return num_dofs_ > 0; }
+
+  /// u and w of given impulses, from scratch.
+  void compute_state(const double* x, double* u, double* w) const;
+
+ private:
+  bool factor_mass(const StepProblem& problem);
+  void reserve(const StepProblem& problem);
+  void append_units(const StepProblem& problem, const BlockRows& rows, int first_row);
+  void append_entry(const StepProblem& problem, const BlockRows& rows, int row_block, int entry);
+  void assemble_coupling(const RowCoupling& coupling);
+  void count_coupling(const RowCoupling& coupling);
+  bool is_blockwise(const RowCoupling& coupling, int unit) const;
+  void count_block(int unit, int other);
+  Coupling& place_block(int unit, int other);
+  void fill_coupling_row(const RowCoupling& coupling, int unit, int row);
+  void fill_coupling_blocks(const RowCoupling& coupling, int unit);
+  bool assemble_local(const StepProblem& problem);
+  void compute_local_matrix(int unit, double* W) const;
+  void assemble_omega(const StepProblem& problem);
+  const PolygonTable* find_table(const FrictionSection& section);
+
+  int num_bilateral_ = 0, num_rows_ = 0, num_dofs_ = 0;
+  std::vector<Unit> units_;  // one more than there are, for the ends
+  std::vector<int> unit_of_row_;
+  std::vector<Entry> entries_;
+  std::vector<double> entry_values_;
+  std::vector<Coupling> couplings_;
+  std::vector<double> coupling_values_;
+  std::vector<OneContact> contacts_;
+  std::vector<double> bilateral_W_, omega_;
+  std::vector<double> compliance_, bias_;  // of all rows; u = … + bias
+  std::vector<double> lower_, upper_;
+  std::vector<double> free_velocity_;
+  std::vector<double> mass_lu_;
+  std::vector<int> mass_swap_;
+  /// Of assemble_coupling, per unit.
+  struct Column {
+    int last_seen;      // last unit that had a block in its columns
+    int next_block;     // where the next block goes
+    int diagonal;       // its own block, −1: none
+    bool is_blockwise;  // its rows hold whole blocks of K, in order
+    std::size_t next_value;
+  };
+  std::vector<Column> columns_;
+  std::deque<PolygonTable> tables_;  // addresses stay valid
+};
+
+}  // namespace stiction

@@ -1,0 +1,24 @@
+// The friction cone as Gauss–Seidel solvers see it: nearest point, support of the section, and what
+// a contact does. Code of its own, beside that of the certificate.
+#pragma once
+
+#include "stiction/problem/contact_status.h"
+#include "stiction/solve/one_contact.h"
+
+namespace stiction {
+
+/// The nearest point of the cone of `contact` with friction coefficient `mu`; dim numbers in and
+/// out.
+void project_on_cone(const OneContact& contact, double mu, const double* z, double* out);
+inline void project_on_cone(const OneContact& contact, const double* z, double* out) {
+  project_on_cone(contact, contact.mu(), z, out);
+}
+
+/// σ_B(−u_T) of (T4).
+double support_against(const OneContact& contact, const double* u);
+
+/// What the contact does with impulse r and velocity u, by the part of the cone on which r − ρû
+/// lands; ρ is the inverse size of W, so that the answer does not depend on units.
+ContactStatus status_of(const OneContact& contact, const double* r, const double* u);
+
+}  // namespace stiction

@@ -1,0 +1,26 @@
+// How far a state of Gauss–Seidel sweeps is from a solution, in the measure that decides when to
+// stop; only what is asked for is computed. Close to the judge of acceptance.h, never the same
+// code: that one has the last word, this one says when it is worth asking.
+#pragma once
+
+#include "stiction/solve/acceptance.h"
+#include "stiction/solve/gauss_seidel_published.h"
+#include "stiction/solve/gauss_seidel_relative.h"
+#include "stiction/solve/gauss_seidel_state.h"
+
+namespace stiction {
+
+class GaussSeidelResidual {
+ public:
+  /// `problem` must outlive the evaluations.
+  void prepare(const StepProblem& problem, const ContactBlocks& blocks, StoppingMeasure measure);
+  /// Of a consistent state; infinite if a number is not finite.
+  [[nodiscard]] double evaluate(const ContactBlocks& blocks, const SweepState& state);
+
+ private:
+  StoppingMeasure measure_ = StoppingMeasure::kCertificate;
+  RelativeMeasure relative_;
+  PublishedMeasure published_;
+};
+
+}  // namespace stiction

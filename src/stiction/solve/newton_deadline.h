@@ -1,0 +1,24 @@
+// A time budget that iterations look at between two of their steps.
+#pragma once
+
+#include <chrono>
+
+namespace stiction {
+
+class Deadline {
+ public:
+  /// Zero or less: no limit.
+  explicit Deadline(double seconds = 0)
+      : is_limited_(seconds > 0),
+        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(seconds > 0 ? seconds : 0))) {}
+
+  bool has_passed() const { return is_limited_ && Clock::now() >= end_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool is_limited_;
+  Clock::time_point end_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,53 @@
+// Acceleration of a fixed-point iteration z ← G(z) whose parts are all affine in the impulses: the
+// next start is extrapolated from G(z) and the recent past.
+//
+//   NNCG      (Silcowitz-Hansen, Niebe, Erleben 2010): the defect f = G(z) − z plays the gradient
+//   of a
+//             nonlinear conjugate gradient method of Fletcher and Reeves; restart when ‖f‖ grows.
+//   Anderson  the affine combination of the last m + 1 points with the least combined defect.
+//
+//   hybrid    Anderson at first, NNCG for what takes long; NsgsSolver changes over.
+//
+// A safeguard returns to the last plain G(z) when the defect after an extrapolation is much larger
+// than before it. Defects are measured in √J, so units do not matter.
+#pragma once
+
+#include <vector>
+
+namespace stiction {
+
+enum class Acceleration { kNone, kNncg, kAnderson, kHybrid };
+
+class NsgsAccelerator {
+ public:
+  /// `weight` has an entry per impulse; these come first in z. Keeps its storage.
+  void prepare(Acceleration kind, int depth, std::vector<double> const& weight, int size);
+
+  /// Call before a sweep, with the point that it starts from.
+  void remember(const std::vector<double>& z);
+  /// Call after the sweep: z = G(remembered) becomes the start of the next one.
+  void extrapolate(std::vector<double>& z);
+  void forget();
+
+ private:
+  void extrapolate_conjugate(double ratio, std::vector<double>& z);
+  void extrapolate_anderson(std::vector<double>& z);
+  void append_difference(const std::vector<double>& z);
+  void solve_least_squares(double* gamma);
+  double dot(const double* a, const double* b) const;
+
+  Acceleration kind_ = Acceleration::kNone;
+  int depth_ = 0, num_rows_ = 0, size_ = 0;
+  int count_ = 0, newest_ = 0;  // columns in use, and the last one written
+  bool has_last_ = false, is_extrapolated_ = false;
+  double last_square_ = 0;   // ‖f‖² of the last accepted point
+  double least_square_ = 0;  // the least since the history began
+  std::vector<double> weight_;
+  std::vector<double> start_;                       // z before the sweep
+  std::vector<double> defect_, last_defect_;        // weighted f of the impulses
+  std::vector<double> image_, direction_;           // last G(z); p of NNCG
+  std::vector<double> defect_steps_, image_steps_;  // columns: differences of the above
+  std::vector<double> gram_;                        // of defect_steps_, depth × depth
+};
+
+}  // namespace stiction

@@ -1,0 +1,192 @@
+#include "stiction/solve/nsgs_solver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stiction/base/error.h"
+
+namespace stiction {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Frozen units are visited again in every sweep whose number divides by this.
+constexpr int kRevisit = 10;
+
+/// Share of the present residual below which a change is no news.
+constexpr double kQuietShare = 1e-3;
+
+/// The hybrid acceleration changes from Anderson to NNCG after this many sweeps, once so many have
+/// gained less than a tenth: what Anderson has not solved by then changes its contact states again
+/// and again, and NNCG copes better with that (docs/solvers/nsgs.md).
+constexpr int kAndersonSweeps = 200;
+constexpr int kAndersonPatience = 40;
+
+/// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
+constexpr int kRefresh = 100;
+
+/// A refused answer makes the target smaller by at most this factor at once.
+constexpr double kStrictest = 0.01;
+
+/// A check costs up to half a sweep. Gaps that grow with the sweeps done keep both the checks and
+/// the sweeps done in vain to a small share.
+int next_check(int sweep) { return sweep + std::clamp(sweep / 8, 1, 20); }
+
+}  // namespace
+
+NsgsSolver::NsgsSolver(const NsgsOptions& options)
+    : options_(options), acceptance_(options.tolerance, options.measure) {
+  if (!(options.tolerance > 0))
+    throw InputError(fmt::format("nsgs: tolerance is {}, must be positive", options.tolerance));
+  if (options.max_iterations < 0)
+    throw InputError(
+        fmt::format("nsgs: max_iterations is {}, must be >= 0", options.max_iterations));
+  if (!(options.relaxation > 0 && options.relaxation < 2))
+    throw InputError(
+        fmt::format("nsgs: relaxation is {}, must lie between 0 and 2", options.relaxation));
+  if (options.depth < 1 || options.depth > 16)
+    throw InputError(fmt::format("nsgs: depth is {}, must be 1 to 16", options.depth));
+}
+
+SolverReport NsgsSolver::solve(const StepProblem& problem, StepSolution& solution) {
+  if (try_nothing(problem, solution)) return {SolverStatus::kConverged, 0};
+  if (!start(problem, solution)) {
+    solution.set_zero(problem);
+    return {.status = SolverStatus::kNonFinite, .has_answer = false};
+  }
+  const SolverReport report = iterate(problem, solution);
+  if (report.status == SolverStatus::kConverged) return report;
+  state_.go_to(blocks_, best_);
+  state_.store(blocks_, solution);
+  return report;
+}
+
+/// Whether no impulses at all are an answer: worth asking where no contact of a condensed problem
+/// approaches faster than the tolerance allows and the start is no better. Saves the layout.
+bool NsgsSolver::try_nothing(const StepProblem& problem, StepSolution& solution) {
+  const bool is_warm = options_.warm_start && !solution.r.empty();
+  if (is_warm || problem.num_dofs() > 0 || problem.num_bilateral() > 0) return false;
+  double largest = 0, approach = 0;
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    const int row = problem.contacts.row_start(j);
+    approach = std::max(approach, -problem.contact_bias[row]);
+    if (approach > options_.tolerance) return false;
+    largest = std::max(largest, std::abs(problem.contact_bias[row]));
+  }
+  const bool is_tiny = largest < std::numeric_limits<double>::epsilon();
+  if (approach > options_.tolerance * largest && !is_tiny) return false;
+  solution.w.clear();
+  solution.lambda.clear();
+  solution.r.assign(problem.num_contact_rows(), 0.0);
+  best_level_ = acceptance_.measure(problem, solution);
+  if (best_level_ <= options_.tolerance) return true;
+  solution.r.clear();
+  return false;
+}
+
+/// The layout and the first state; false if numbers are not finite or a mass block is singular.
+bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution) {
+  if (!blocks_.assemble(problem)) return false;
+  state_.start(blocks_, solution, options_.warm_start);
+  judge_.prepare(problem, blocks_, options_.measure);
+  best_.assign(state_.x(), state_.x() + blocks_.num_rows());
+  best_level_ = gain_level_ = kInfinity;
+  target_ = options_.tolerance;
+  last_gain_ = 0;
+  has_changed_over_ = false;
+  return state_.is_finite();
+}
+
+SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solution) {
+  if (evaluate(0) <= target_ && confirm(problem, solution)) return {SolverStatus::kConverged, 0};
+  sweep_.prepare(blocks_);
+  int due = 1;
+  for (int number = 1; number <= options_.max_iterations; ++number) {
+    sweep(number);
+    if (number == due || number == options_.max_iterations) {
+      due = next_check(number);
+      const double level = evaluate(number);
+      if (level <= target_ && confirm(problem, solution)) return {SolverStatus::kConverged, number};
+      const bool has_stalled =
+          options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps;
+      if (has_stalled) return {SolverStatus::kMaxIterations, number};
+      if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, number};
+    }
+    accelerate(number);
+    if (number % kRefresh == 0) state_.refresh(blocks_);
+  }
+  return {SolverStatus::kMaxIterations, options_.max_iterations};
+}
+
+bool NsgsSolver::is_anderson() const {
+  return options_.acceleration == Acceleration::kAnderson ||
+         (options_.acceleration == Acceleration::kHybrid && !has_changed_over_);
+}
+
+/// Ends sweep `number`: its result becomes the start of the next one. The first sweep is not part
+/// of the history: it comes from no impulses at all and says little about those to come.
+void NsgsSolver::accelerate(int number) {
+  if (options_.acceleration == Acceleration::kNone) return;
+  const bool changes_over = options_.acceleration == Acceleration::kHybrid && !has_changed_over_ &&
+                            number >= kAndersonSweeps && number - last_gain_ >= kAndersonPatience;
+  has_changed_over_ = has_changed_over_ || changes_over;
+  if (number == 1 || changes_over) {
+    const int size = static_cast<int>(state_.values().size());
+    weight_.resize(blocks_.num_rows());
+    for (int i = 0; i < blocks_.num_units(); ++i)
+      std::fill(weight_.begin() + blocks_.unit(i).row, weight_.begin() + blocks_.unit(i + 1).row,
+                std::sqrt(blocks_.omega(i)));
+    accelerator_.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
+                         options_.depth, weight_, size);
+  } else if (!options_.alternates || number % 2 == 1) {
+    accelerator_.extrapolate(state_.values());
+  } else {
+    return;
+  }
+  accelerator_.remember(state_.values());
+}
+
+void NsgsSolver::sweep(int number) {
+  NsgsSweep::Step step;
+  step.is_forward = !options_.alternates || number % 2 == 1;
+  step.relaxation = options_.relaxation;
+  if (options_.freezes && !is_anderson() && number > kRevisit) {
+    double total = 0;
+    for (int i = 0; i < blocks_.num_units(); ++i)
+      for (int row = blocks_.unit(i).row; row < blocks_.unit(i + 1).row; ++row)
+        total += std::abs(state_.x()[row]) * std::sqrt(blocks_.omega(i));
+    step.quiet_below = kQuietShare * std::min(1.0, best_level_) * total;
+    step.includes_quiet = number % kRevisit == 0;
+  }
+  sweep_.run(blocks_, step, state_);
+}
+
+/// The residual of the present state, which is noted if it is the best so far. Infinite if the
+/// state is not finite, and also where a row that nothing moves does not hold.
+double NsgsSolver::evaluate(int number) {
+  const double level = judge_.evaluate(blocks_, state_);
+  if (level < best_level_) {
+    best_level_ = level;
+    std::copy(state_.x(), state_.x() + blocks_.num_rows(), best_.begin());
+  }
+  if (level < 0.9 * gain_level_) {
+    gain_level_ = level;
+    last_gain_ = number;
+  }
+  return level;
+}
+
+/// Asks the judge; if the answer is refused, the next one has to be better by what it lacked.
+bool NsgsSolver::confirm(const StepProblem& problem, StepSolution& solution) {
+  if (blocks_.has_bodies()) state_.refresh(blocks_);  // w then belongs to the impulses, to the bit
+  state_.store(blocks_, solution);
+  const double measured = acceptance_.measure(problem, solution);
+  if (measured <= options_.tolerance) return true;
+  target_ *= std::clamp(0.5 * options_.tolerance / measured, kStrictest, 0.5);
+  return false;
+}
+
+}  // namespace stiction

@@ -1,0 +1,72 @@
+// Nonsmooth Gauss–Seidel: sweeps over all contacts and bilateral rows, each solved exactly for the
+// present impulses of the others (one_contact.h), on body velocities or on the coupling K, without
+// any assembled matrix (contact_blocks.h). Linear memory, cheap sweeps, linear convergence at best:
+// the solver for many contacts and moderate accuracy. Takes every step problem and every section;
+// an answer that misses the tolerance is returned with kMaxIterations, never as converged. See
+// docs/solvers/nsgs.md.
+#pragma once
+
+#include <vector>
+
+#include "stiction/problem/solver.h"
+#include "stiction/solve/acceptance.h"
+#include "stiction/solve/contact_blocks.h"
+#include "stiction/solve/gauss_seidel_residual.h"
+#include "stiction/solve/gauss_seidel_sweep.h"
+#include "stiction/solve/nsgs_acceleration.h"
+#include "stiction/solve/nsgs_sweep.h"
+
+namespace stiction {
+
+struct NsgsOptions {
+  double tolerance = 1e-9;  // [-] of the measure
+  StoppingMeasure measure = StoppingMeasure::kCertificate;
+  int max_iterations = 10000;  // sweeps
+  Acceleration acceleration = Acceleration::kHybrid;
+  int depth = 3;            // of Anderson's method, 1 to 16
+  double relaxation = 1;    // in (0, 2), above 1 is over-relaxation
+  bool alternates = false;  // forward and backward sweeps in turn; acceleration then works on pairs
+  bool freezes = true;      // leaves out contacts that hardly move, except under Anderson's method
+  int stall_sweeps = 2000;  // gives up when this many sweeps gain less than a tenth; 0: never
+  bool warm_start = true;   // from the impulses in the solution, if they fit
+};
+
+class NsgsSolver : public Solver {
+ public:
+  /// Throws InputError for options outside their ranges.
+  explicit NsgsSolver(const NsgsOptions& options = {});
+
+  std::string_view name() const override { return "nsgs"; }
+  /// `iterations` are sweeps; zero if the start already passes.
+  SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+
+  /// Of the answer of the last solve, in the measure of the options.
+  double residual() const { return best_level_; }
+
+ private:
+  bool try_nothing(const StepProblem& problem, StepSolution& solution);
+  bool start(const StepProblem& problem, const StepSolution& solution);
+  SolverReport iterate(const StepProblem& problem, StepSolution& solution);
+  void sweep(int number);
+  void accelerate(int number);
+  double evaluate(int sweep);
+  bool confirm(const StepProblem& problem, StepSolution& solution);
+  bool is_anderson() const;
+
+  NsgsOptions options_;
+  Acceptance acceptance_;
+  ContactBlocks blocks_;
+  GaussSeidelResidual judge_;
+  NsgsSweep sweep_;
+  NsgsAccelerator accelerator_;
+  SweepState state_;
+  std::vector<double> weight_;  // √ω per row
+  std::vector<double> best_;    // impulses of the best state seen
+  double best_level_ = 0;       // its residual
+  double target_ = 0;           // residual at which to ask for acceptance
+  int last_gain_ = 0;           // sweep at which the residual had last fallen by a tenth
+  double gain_level_ = 0;
+  bool has_changed_over_ = false;  // the hybrid acceleration, to NNCG
+};
+
+}  // namespace stiction

@@ -1,0 +1,42 @@
+// One NSGS sweep: every unit in turn gets the impulse that solves its own law exactly while all
+// others keep theirs. Contacts that hardly move compared with the rest may be left out for a few
+// sweeps ("frozen").
+#pragma once
+
+#include <vector>
+
+#include "stiction/solve/gauss_seidel_sweep.h"
+
+namespace stiction {
+
+class NsgsSweep {
+ public:
+  void prepare(const ContactBlocks& blocks);
+
+  struct Step {
+    bool is_forward = true;
+    double relaxation = 1;
+    double quiet_below = 0;      // [√J] a unit that moves less than this is quiet; 0: none is
+    bool includes_quiet = true;  // visit units that were quiet for a few sweeps
+  };
+  void run(const ContactBlocks& blocks, const Step& step, SweepState& state);
+
+  /// Local problems without solution in the last sweep.
+  int num_failures() const { return num_failures_; }
+
+ private:
+  template <int kDim>
+  void visit_contact(const ContactBlocks& blocks, int contact, const Step& step, SweepState& state);
+  void visit_bilateral(const ContactBlocks& blocks, int row, const Step& step, SweepState& state);
+  void visit(const ContactBlocks& blocks, int unit, const Step& step, SweepState& state);
+  void note_change(const ContactBlocks& blocks, int unit, double square, const Step& step);
+
+  int num_failures_ = 0;
+  struct Memory {
+    double hint = 0;    // of the one-contact solver
+    int num_quiet = 0;  // visits in a row
+  };
+  std::vector<Memory> memory_;  // per unit
+};
+
+}  // namespace stiction

@@ -1,0 +1,416 @@
+#include "stiction/solve/saddle_lu.h"
+
+#include <Eigen/OrderingMethods>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cmath>
+
+namespace stiction {
+
+namespace {
+
+// Fronts are merged while that adds few zeros: small dense kernels cost more per call than per
+// number.
+constexpr int kSmallFront = 24;         // scalar pivots
+constexpr double kZeroFraction = 0.15;  // of the merged front's factor entries
+// Up to this many rows one dense front is cheaper than any analysis.
+constexpr int kDenseRows = 60;
+constexpr double kTinyPivot = 1e-14;     // of the largest number of the pivot block
+constexpr double kReplacedPivot = 1e-8;  // of the same: large enough to keep the factors bounded
+
+/// out += a w with the 3×3 row-major a (none: the identity), for sizes that the compiler knows or,
+/// with zeros, for any.
+template <int kRows, int kColumns>
+inline void add_block(const double* a, const double* w, int num_rows, int num_columns, double* out,
+                      std::ptrdiff_t stride) {
+  const int rows = kRows > 0 ? kRows : num_rows, columns = kColumns > 0 ? kColumns : num_columns;
+  for (int c = 0; c < columns; ++c)
+    for (int r = 0; r < rows; ++r) {
+      double sum = 0;
+      if (a)
+        for (int k = 0; k < rows; ++k) sum += a[3 * r + k] * w[k * columns + c];
+      else
+        sum = w[r * columns + c];
+      out[r + c * stride] += sum;
+    }
+}
+
+/// x ← the forward elimination of a front: pivots first, then what it subtracts from later rows.
+void eliminate_forward(const double* L, int rows, int pivots, double* x) {
+  for (int k = 0; k < pivots; ++k, L += rows) {
+    const double factor = x[k];
+    if (factor == 0) continue;
+    for (int r = k + 1; r < rows; ++r) x[r] -= factor * L[r];
+  }
+}
+
+/// x ← U⁻¹(x − later · y), U in the upper part of the pivots, whose columns are `rows` long.
+void substitute_back(const double* L, const double* later, int rows, int pivots, const double* y,
+                     double* x) {
+  for (int c = 0; c < rows - pivots; ++c, later += pivots)
+    for (int r = 0; r < pivots; ++r) x[r] -= later[r] * y[c];
+  for (int k = pivots - 1; k >= 0; --k) {
+    const double* column = L + static_cast<std::ptrdiff_t>(k) * rows;
+    const double value = x[k] /= column[k];
+    for (int r = 0; r < k; ++r) x[r] -= value * column[r];
+  }
+}
+
+}  // namespace
+
+void SaddleLu::analyse(const BlockMatrix& W) {
+  if (pattern_start_ == W.entry_start && pattern_block_ == W.entry_block &&
+      pattern_rows_ == W.row_start)
+    return;
+  pattern_start_ = W.entry_start;
+  pattern_block_ = W.entry_block;
+  pattern_rows_ = W.row_start;
+  if (W.num_rows() <= kDenseRows) {
+    form_dense_front(W);
+  } else {
+    order(W);
+    find_structure(W);
+    form_fronts();
+  }
+  lay_out(W);
+}
+
+void SaddleLu::form_dense_front(const BlockMatrix& W) {
+  const int n = W.num_blocks();
+  block_at_.resize(n);
+  place_of_.resize(n);
+  parent_.assign(n, -1);
+  permuted_start_ = W.row_start;
+  for (int k = 0; k < n; ++k) block_at_[k] = place_of_[k] = k;
+  fronts_.clear();
+  front_rows_.clear();
+  Front front;
+  front.num_nodes = n;
+  front.num_pivots = front.num_rows = W.num_rows();
+  if (n > 0) fronts_.push_back(front);
+}
+
+void SaddleLu::order(const BlockMatrix& W) {
+  const int n = W.num_blocks();
+  std::vector<Eigen::Triplet<double>> entries;
+  for (int i = 0; i < n; ++i)
+    for (int e = W.entry_start[i]; e < W.entry_start[i + 1]; ++e)
+      entries.emplace_back(i, W.entry_block[e], 1.0);
+  Eigen::SparseMatrix<double> graph(n, n);
+  graph.setFromTriplets(entries.begin(), entries.end());
+  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int> permutation(n);
+  Eigen::AMDOrdering<int> minimum_degree;
+  if (n > 0) minimum_degree(graph, permutation);
+  block_at_.resize(n);
+  for (int k = 0; k < n; ++k) block_at_[k] = permutation.indices()[k];
+}
+
+// Elimination tree and column structures by merging those of the children, then a postorder of the
+// tree, in which the children of a front lie directly before it and updates form a stack.
+void SaddleLu::find_structure(const BlockMatrix& W) {
+  const int n = W.num_blocks();
+  std::vector<std::vector<int>> structure(n), children(n);
+  place_of_.resize(n);
+  for (int k = 0; k < n; ++k) place_of_[block_at_[k]] = k;
+  for (int k = 0; k < n; ++k) {
+    std::vector<int>& list = structure[k];
+    const int i = block_at_[k];
+    for (int e = W.entry_start[i]; e < W.entry_start[i + 1]; ++e)
+      if (place_of_[W.entry_block[e]] > k) list.push_back(place_of_[W.entry_block[e]]);
+    for (const int child : children[k])
+      for (const int row : structure[child])
+        if (row > k) list.push_back(row);
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    if (!list.empty()) children[list.front()].push_back(k);
+  }
+  std::vector<int> postorder, pending;
+  for (int k = n - 1; k >= 0; --k) {
+    if (!structure[k].empty()) continue;
+    pending.push_back(k);
+    while (!pending.empty()) {
+      const int node = pending.back();
+      pending.pop_back();
+      postorder.push_back(node);
+      for (const int child : children[node]) pending.push_back(child);
+    }
+  }
+  std::reverse(postorder.begin(), postorder.end());
+  std::vector<int> place(n), order(n);
+  for (int k = 0; k < n; ++k) place[postorder[k]] = k;
+  structure_.assign(n, {});
+  parent_.assign(n, -1);
+  for (int k = 0; k < n; ++k) {
+    order[k] = block_at_[postorder[k]];
+    for (const int row : structure[postorder[k]]) structure_[k].push_back(place[row]);
+    std::sort(structure_[k].begin(), structure_[k].end());
+    if (!structure_[k].empty()) parent_[k] = structure_[k].front();
+  }
+  block_at_ = order;
+  for (int k = 0; k < n; ++k) place_of_[block_at_[k]] = k;
+  permuted_start_.assign(n + 1, 0);
+  for (int k = 0; k < n; ++k) permuted_start_[k + 1] = permuted_start_[k] + W.size(block_at_[k]);
+}
+
+// Grows fronts along the postorder: a front takes in the next node when that is the parent of its
+// last one and the zeros that this adds are few.
+void SaddleLu::form_fronts() {
+  const int n = static_cast<int>(block_at_.size());
+  fronts_.clear();
+  front_rows_.clear();
+  const auto rows_of = [&](const std::vector<int>& nodes) {
+    int sum = 0;
+    for (const int node : nodes) sum += permuted_start_[node + 1] - permuted_start_[node];
+    return sum;
+  };
+  for (int k = 0; k < n;) {
+    Front front;
+    front.first_node = k;
+    int last = k;
+    double zeros = 0;
+    while (last + 1 < n && parent_[last] == last + 1) {
+      const int pivots = permuted_start_[last + 1] - permuted_start_[k];
+      const int own = rows_of(structure_[last]);
+      const int next =
+          rows_of(structure_[last + 1]) + permuted_start_[last + 2] - permuted_start_[last + 1];
+      const double added = static_cast<double>(next - own) * pivots;
+      const double total = static_cast<double>(pivots + next) * (pivots + next);
+      const double limit = pivots < kSmallFront ? 3 * kZeroFraction : kZeroFraction;
+      if (zeros + added > limit * total) break;
+      zeros += added;
+      ++last;
+    }
+    front.num_nodes = last + 1 - k;
+    front.num_pivots = permuted_start_[last + 1] - permuted_start_[k];
+    front.num_rows = front.num_pivots + rows_of(structure_[last]);
+    front.row_begin = static_cast<int>(front_rows_.size());
+    front.swap_begin = permuted_start_[k];
+    for (const int node : structure_[last])
+      for (int r = permuted_start_[node]; r < permuted_start_[node + 1]; ++r)
+        front_rows_.push_back(r);
+    fronts_.push_back(front);
+    k = last + 1;
+  }
+}
+
+/// Parents and children of the fronts; the latter lie before their parent, in increasing order.
+void SaddleLu::connect_fronts() {
+  front_of_.resize(block_at_.size());
+  for (std::size_t f = 0; f < fronts_.size(); ++f)
+    for (int k = 0; k < fronts_[f].num_nodes; ++k)
+      front_of_[fronts_[f].first_node + k] = static_cast<int>(f);
+  child_start_.assign(fronts_.size() + 1, 0);
+  for (Front& front : fronts_) {
+    const int parent_node = parent_[front.first_node + front.num_nodes - 1];
+    front.parent = parent_node < 0 ? -1 : front_of_[parent_node];
+    if (front.parent >= 0) ++child_start_[front.parent + 1];
+  }
+  for (std::size_t f = 0; f < fronts_.size(); ++f) child_start_[f + 1] += child_start_[f];
+  children_.resize(fronts_.empty() ? 0 : child_start_.back());
+  front_of_.assign(child_start_.begin(), child_start_.end());  // the next free place
+  for (std::size_t f = 0; f < fronts_.size(); ++f)
+    if (fronts_[f].parent >= 0) children_[front_of_[fronts_[f].parent]++] = static_cast<int>(f);
+}
+
+void SaddleLu::lay_out(const BlockMatrix& W) {
+  connect_fronts();
+  factor_size_ = 0;
+  std::size_t largest = 0, depth = 0, deepest = 0;
+  for (std::size_t f = 0; f < fronts_.size(); ++f) {
+    Front& front = fronts_[f];
+    const std::size_t rows = front.num_rows, pivots = front.num_pivots, rest = rows - pivots;
+    front.lower = factor_size_;
+    front.upper = front.lower + rows * pivots;
+    factor_size_ = front.upper + pivots * rest;
+    largest = std::max(largest, rows * rows);
+    for (int c = child_start_[f]; c < child_start_[f + 1]; ++c) {
+      const Front& child = fronts_[children_[c]];
+      const std::size_t size = child.num_rows - child.num_pivots;
+      depth -= size * size;
+    }
+    depth += rest * rest;
+    deepest = std::max(deepest, depth);
+  }
+  factors_.resize(factor_size_);
+  front_.resize(largest);
+  stack_.resize(deepest);
+  update_at_.resize(fronts_.size());
+  local_.resize(W.num_rows());
+  original_row_.resize(W.num_rows());
+  for (std::size_t k = 0; k < block_at_.size(); ++k)
+    for (int r = permuted_start_[k]; r < permuted_start_[k + 1]; ++r)
+      original_row_[r] = W.row_start[block_at_[k]] + r - permuted_start_[k];
+  swaps_.resize(W.num_rows());
+  work_.resize(W.num_rows());
+  gather_.resize(W.num_rows());
+}
+
+bool SaddleLu::factor(const BlockMatrix& W, const std::vector<double>& B) {
+  return factor(W, std::vector<double>(), B);  // no A stands for the identity
+}
+
+bool SaddleLu::factor(const BlockMatrix& W, const std::vector<double>& A,
+                      const std::vector<double>& B) {
+  analyse(W);
+  A_ = A.empty() ? nullptr : &A;
+  B_ = &B;
+  replaced_rows_.clear();
+  std::size_t top = 0;
+  bool is_finite = true;
+  for (std::size_t f = 0; f < fronts_.size() && is_finite; ++f) {
+    Front& front = fronts_[f];
+    Eigen::Map<MatrixXd> F(front_.data(), front.num_rows, front.num_rows);
+    assemble_front(W, front, F);
+    for (int c = child_start_[f + 1] - 1; c >= child_start_[f]; --c) {
+      const Front& child = fronts_[children_[c]];
+      add_update(child, stack_.data() + update_at_[children_[c]], F);
+      top = update_at_[children_[c]];
+    }
+    is_finite = eliminate(front, F);
+    const int rest = front.num_rows - front.num_pivots;
+    update_at_[f] = top;
+    if (rest == 0) continue;
+    Eigen::Map<MatrixXd>(stack_.data() + top, rest, rest) = F.bottomRightCorner(rest, rest);
+    top += static_cast<std::size_t>(rest) * rest;
+  }
+  return is_finite;
+}
+
+void SaddleLu::scatter_block(const BlockMatrix& W, int i, int e, int row, int column,
+                             Eigen::Map<MatrixXd> F) const {
+  const int j = W.entry_block[e], rows = W.size(i), columns = W.size(j);
+  const double* w = W.values.data() + W.value_start[e];
+  const double* a = A_ ? A_->data() + 9 * static_cast<std::size_t>(i) : nullptr;
+  double* out = &F(row, column);
+  const std::ptrdiff_t stride = F.rows();
+  if (rows == 3 && columns == 3)
+    add_block<3, 3>(a, w, rows, columns, out, stride);
+  else if (rows == 2 && columns == 2)
+    add_block<2, 2>(a, w, rows, columns, out, stride);
+  else
+    add_block<0, 0>(a, w, rows, columns, out, stride);
+  if (i != j) return;
+  const double* b = B_->data() + 9 * static_cast<std::size_t>(i);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; ++c) out[r + c * stride] += b[3 * r + c];
+}
+
+void SaddleLu::assemble_front(const BlockMatrix& W, const Front& front, Eigen::Map<MatrixXd> F) {
+  F.setZero();
+  for (int r = 0; r < front.num_pivots; ++r) local_[front.swap_begin + r] = r;
+  for (int r = front.num_pivots; r < front.num_rows; ++r)
+    local_[front_rows_[front.row_begin + r - front.num_pivots]] = r;
+  const int end = front.first_node + front.num_nodes;
+  for (int k = front.first_node; k < end; ++k) {
+    const int i = block_at_[k];
+    for (int e = W.entry_start[i]; e < W.entry_start[i + 1]; ++e) {
+      const int j = W.entry_block[e], place = place_of_[j];
+      if (place < front.first_node) continue;
+      const int row = local_[permuted_start_[k]], column = local_[permuted_start_[place]];
+      scatter_block(W, i, e, row, column, F);
+      // Entries between pivots come up from both sides; the transposed one only once.
+      if (place >= end) scatter_block(W, j, W.mirror[e], column, row, F);
+    }
+  }
+}
+
+void SaddleLu::add_update(const Front& child, const double* update, Eigen::Map<MatrixXd> F) const {
+  const int rest = child.num_rows - child.num_pivots;
+  const int* rows = front_rows_.data() + child.row_begin;
+  for (int c = 0; c < rest; ++c) {
+    double* column = F.data() + static_cast<std::size_t>(local_[rows[c]]) * F.rows();
+    for (int r = 0; r < rest; ++r) column[local_[rows[r]]] += update[r];
+    update += rest;
+  }
+}
+
+/// Columns [begin, end) of the pivots, by plain loops: in small fronts they are all there is.
+void SaddleLu::factor_panel(const Front& front, Eigen::Map<MatrixXd> F, int begin, int end,
+                            double scale) {
+  const int p = front.num_pivots;
+  const std::ptrdiff_t stride = front.num_rows;
+  for (int k = begin; k < end; ++k) {
+    double* pivot_column = F.data() + k * stride;
+    int best = k;
+    for (int r = k + 1; r < p; ++r)
+      if (std::abs(pivot_column[r]) > std::abs(pivot_column[best])) best = r;
+    swaps_[front.swap_begin + k] = best;
+    if (best != k)
+      for (int c = 0; c < front.num_rows; ++c)
+        std::swap(F.data()[k + c * stride], F.data()[best + c * stride]);
+    if (!(std::abs(pivot_column[k]) > kTinyPivot * scale)) {
+      replaced_rows_.push_back(original_row_[front.swap_begin + k]);
+      pivot_column[k] = scale > 0 ? kReplacedPivot * scale : 1;
+    }
+    const double reciprocal = 1 / pivot_column[k];
+    for (int r = k + 1; r < p; ++r) pivot_column[r] *= reciprocal;
+    for (int c = k + 1; c < end; ++c) {
+      double* column = F.data() + c * stride;
+      const double factor = column[k];
+      if (factor == 0) continue;
+      for (int r = k + 1; r < p; ++r) column[r] -= factor * pivot_column[r];
+    }
+  }
+}
+
+bool SaddleLu::factor_pivots(const Front& front, Eigen::Map<MatrixXd> F) {
+  const int p = front.num_pivots;
+  auto pivots = F.topLeftCorner(p, p);
+  const double scale = pivots.cwiseAbs().maxCoeff(), check = pivots.sum();  // max may drop a NaN
+  if (!std::isfinite(check)) return false;
+  constexpr int kPanel = 24;
+  for (int begin = 0; begin < p; begin += kPanel) {
+    const int end = std::min(begin + kPanel, p);
+    factor_panel(front, F, begin, end, scale);
+    const int width = end - begin, rest = p - end;
+    if (rest == 0) break;
+    auto right = pivots.block(begin, end, width, rest);
+    pivots.block(begin, begin, width, width).triangularView<Eigen::UnitLower>().solveInPlace(right);
+    pivots.block(end, end, rest, rest).noalias() -= pivots.block(end, begin, rest, width) * right;
+  }
+  return true;
+}
+
+bool SaddleLu::eliminate(Front& front, Eigen::Map<MatrixXd> F) {
+  if (!factor_pivots(front, F)) return false;
+  const int p = front.num_pivots, rest = front.num_rows - p;
+  if (rest > 0) {
+    auto upper = F.topRightCorner(p, rest);
+    auto lower = F.bottomLeftCorner(rest, p);
+    const auto pivots = F.topLeftCorner(p, p);
+    pivots.triangularView<Eigen::UnitLower>().solveInPlace(upper);
+    pivots.triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(lower);
+    F.bottomRightCorner(rest, rest).noalias() -= lower * upper;
+    Eigen::Map<MatrixXd>(factors_.data() + front.upper, p, rest) = upper;
+  }
+  Eigen::Map<MatrixXd>(factors_.data() + front.lower, front.num_rows, p) = F.leftCols(p);
+  return true;
+}
+
+void SaddleLu::solve(VectorXd& x) {
+  const int n = static_cast<int>(block_at_.size());
+  for (int k = 0; k < n; ++k)
+    for (int r = 0; r < permuted_start_[k + 1] - permuted_start_[k]; ++r)
+      work_[permuted_start_[k] + r] = x[pattern_rows_[block_at_[k]] + r];
+  for (const Front& front : fronts_) {
+    const int p = front.num_pivots, rest = front.num_rows - p;
+    auto head = work_.segment(front.swap_begin, p);
+    for (int k = 0; k < p; ++k) std::swap(head[k], head[swaps_[front.swap_begin + k]]);
+    gather_.head(p) = head;
+    gather_.segment(p, rest).setZero();
+    eliminate_forward(factors_.data() + front.lower, front.num_rows, p, gather_.data());
+    head = gather_.head(p);
+    for (int r = 0; r < rest; ++r) work_[front_rows_[front.row_begin + r]] += gather_[p + r];
+  }
+  for (auto f = fronts_.rbegin(); f != fronts_.rend(); ++f) {
+    const int p = f->num_pivots, rest = f->num_rows - p;
+    for (int r = 0; r < rest; ++r) gather_[r] = work_[front_rows_[f->row_begin + r]];
+    substitute_back(factors_.data() + f->lower, factors_.data() + f->upper, f->num_rows, p,
+                    gather_.data(), work_.data() + f->swap_begin);
+  }
+  for (int k = 0; k < n; ++k)
+    for (int r = 0; r < permuted_start_[k + 1] - permuted_start_[k]; ++r)
+      x[pattern_rows_[block_at_[k]] + r] = work_[permuted_start_[k] + r];
+}
+
+}  // namespace stiction

@@ -1,0 +1,153 @@
+#include "stiction/solve/auto_solver.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "stiction/problem/certificate.h"
+#include "tests/solve/disc_problem.h"
+#include "tests/solve/random_problem.h"
+
+namespace stiction {
+namespace {
+
+/// A point of unit mass that falls onto a wall, with friction in space.
+void add_falling_point(StepProblem& problem, double speed) {
+  const int block = problem.num_blocks();
+  problem.add_mass_block(3).setIdentity();
+  problem.block_p(block) = Eigen::Vector3d(-speed, 0.2 * speed, 0.1 * speed);
+  problem.add_contact({.num_tangents = 2, .mu = 0.5, .section = {}, .key = 0});
+  problem.contacts.add_entry(block, 3).setIdentity();
+}
+
+void add_normal(StepProblem& problem, int block, double direction, double bias) {
+  problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  problem.contacts.add_entry(block, 1)(0, 0) = direction;
+  problem.contact_bias.back() = bias;
+}
+
+TEST(AutoSolver, SolvesTheEmptyProblemWithoutIterating) {
+  StepSolution solution;
+  const SolverReport report = AutoSolver().solve({}, solution);
+  EXPECT_EQ(report.status, SolverStatus::kConverged);
+  EXPECT_EQ(report.iterations, 0);
+}
+
+TEST(AutoSolver, GivesBodiesWithoutRowsTheirFreeVelocity) {
+  StepProblem problem;
+  problem.add_mass_block(2) << 2, 0, 0, 4;
+  problem.p = {2, 2};
+  add_falling_point(problem, 1);
+  add_falling_point(problem, 3);
+  StepSolution solution;
+  EXPECT_EQ(AutoSolver().solve(problem, solution).status, SolverStatus::kConverged);
+  EXPECT_DOUBLE_EQ(solution.w[0], 1);
+  EXPECT_DOUBLE_EQ(solution.w[1], 0.5);
+  // Both points stick, since 0.22 < μ: Coulomb's law by hand.
+  for (int k = 2; k < 8; ++k) EXPECT_NEAR(solution.w[k], 0, 1e-9);
+}
+
+TEST(AutoSolver, TakesAStartThatPassesAsItIs) {
+  for (const StoppingMeasure measure :
+       {StoppingMeasure::kCertificate, StoppingMeasure::kPublished, StoppingMeasure::kBoth}) {
+    AutoSolver solver({.tolerance = 1e-9, .measure = measure});
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      const StepProblem problem = testing::disc_problem(seed, {.allow_strange_units = false});
+      StepSolution solution;
+      if (solver.solve(problem, solution).status != SolverStatus::kConverged) continue;
+      const StepSolution first = solution;
+      const SolverReport again = solver.solve(problem, solution);
+      EXPECT_EQ(again.status, SolverStatus::kConverged);
+      EXPECT_EQ(again.iterations, 0) << seed;
+      EXPECT_EQ(solution.r, first.r);
+      EXPECT_EQ(solution.w, first.w);
+    }
+  }
+}
+
+TEST(AutoSolver, NeedsNoImpulseWhereNothingPushes) {
+  StepProblem problem;
+  for (int j = 0; j < 3; ++j)
+    problem.add_contact({.num_tangents = 1, .mu = 0.3, .section = {}, .key = 0});
+  problem.contact_bias = {0, 1, 2, -1, 0.5, 0};
+  for (int row = 0; row < 6; ++row) {
+    problem.coupling.add_row();
+    problem.coupling.add_entry(row, 1);
+  }
+  StepSolution solution;
+  const SolverReport report = AutoSolver().solve(problem, solution);
+  EXPECT_EQ(report.status, SolverStatus::kConverged);
+  EXPECT_EQ(report.iterations, 0);
+  EXPECT_EQ(solution.r, std::vector<double>(6, 0.0));
+  EXPECT_TRUE(certify(problem, solution).meets(0));
+}
+
+TEST(AutoSolver, SaysThatNoSolutionExistsAndSolvesTheOtherIslands) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = 1;
+  add_normal(problem, 0, 1, -1);
+  add_normal(problem, 0, -1, -1);
+  add_falling_point(problem, 2);
+  StepSolution solution;
+  const SolverReport report = AutoSolver().solve(problem, solution);
+  EXPECT_EQ(report.status, SolverStatus::kInfeasible);
+  for (int k = 1; k < 4; ++k) EXPECT_NEAR(solution.w[k], 0, 1e-8);
+  Certifier certifier;
+  (void)certifier.certify(problem, solution);
+  const Offenders offenders = certifier.offenders(1e-8);
+  EXPECT_FALSE(offenders.contacts.empty());
+  EXPECT_EQ(std::count(offenders.contacts.begin(), offenders.contacts.end(), 2), 0);
+}
+
+struct Tally {
+  int solved = 0, wrong = 0;
+  std::string unsolved;
+};
+
+Tally solve_random(const testing::RandomProblemOptions& options, bool has_discs) {
+  constexpr double kTolerance = 1e-9;
+  AutoSolver solver({.tolerance = kTolerance});
+  Tally tally;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const StepProblem problem =
+        has_discs ? testing::disc_problem(seed, options) : testing::random_problem(seed, options);
+    StepSolution solution;
+    const SolverReport report = solver.solve(problem, solution);
+    const bool is_solved = certify(problem, solution).meets(kTolerance);
+    tally.solved += is_solved ? 1 : 0;
+    tally.wrong += !is_solved && report.status == SolverStatus::kConverged ? 1 : 0;
+    if (!is_solved) tally.unsolved += " " + std::to_string(seed);
+  }
+  return tally;
+}
+
+// All of these have a solution (random_problem.h). The shares guard against getting worse.
+TEST(AutoSolver, SolvesRandomProblemsWithPolygons) {
+  const Tally tally = solve_random({.mu_max = 10}, false);
+  EXPECT_EQ(tally.wrong, 0);
+  EXPECT_GE(tally.solved, 299) << tally.unsolved;
+}
+
+TEST(AutoSolver, SolvesRandomProblemsWithDiscs) {
+  const Tally tally = solve_random({.mu_max = 10}, true);
+  EXPECT_EQ(tally.wrong, 0);
+  EXPECT_GE(tally.solved, 290) << tally.unsolved;
+}
+
+TEST(AutoSolver, GivesTheSameBitsWhateverItSolvedBefore) {
+  AutoSolver experienced;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const StepProblem problem = testing::disc_problem(seed);
+    StepSolution a, b;
+    (void)experienced.solve(problem, a);
+    AutoSolver fresh;
+    (void)fresh.solve(problem, b);
+    EXPECT_EQ(a.r, b.r) << seed;
+    EXPECT_EQ(a.lambda, b.lambda) << seed;
+    EXPECT_EQ(a.w, b.w) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace stiction

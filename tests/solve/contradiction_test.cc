@@ -1,0 +1,112 @@
+#include "stiction/solve/contradiction.h"
+
+#include <gtest/gtest.h>
+
+#include "stiction/problem/certificate.h"
+#include "stiction/solve/lemke_solver.h"
+#include "tests/solve/random_problem.h"
+
+namespace stiction {
+namespace {
+
+void add_normal(StepProblem& problem, int block, double direction, double bias) {
+  problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  problem.contacts.add_entry(block, 1)(0, 0) = direction;
+  problem.contact_bias.back() = bias;
+}
+
+/// A point of the given mass between two walls that close in on it.
+StepProblem squeezed_point(double mass, double speed) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = mass;
+  problem.p[0] = 3 * mass * speed;
+  add_normal(problem, 0, 1, -speed);
+  add_normal(problem, 0, -1, -speed);
+  return problem;
+}
+
+TEST(Contradiction, OfTwoWallsThatCloseInIsFoundInAnyUnits) {
+  for (const double mass : {1e-9, 1.0, 1e9})
+    for (const double speed : {1e-6, 1.0, 1e6}) {
+      const Contradiction found = find_contradiction(squeezed_point(mass, speed));
+      EXPECT_EQ(found.contacts, (std::vector<int>{0, 1})) << mass << " kg " << speed << " m/s";
+      EXPECT_TRUE(found.rows.empty());
+    }
+}
+
+TEST(Contradiction, NamesOnlyTheRowsThatContradict) {
+  StepProblem problem = squeezed_point(1, 1);
+  problem.add_mass_block(1)(0, 0) = 2;
+  add_normal(problem, 1, 1, -5);
+  EXPECT_EQ(find_contradiction(problem).contacts, (std::vector<int>{0, 1}));
+}
+
+TEST(Contradiction, BetweenAJointAndAContactNamesBoth) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = 1;
+  problem.add_bilateral_row({.compliance = 0, .bias = -1});  // the joint wants w = −1
+  problem.bilateral.add_entry(0, 1)(0, 0) = 1;
+  add_normal(problem, 0, 1, 0);  // the contact w ≥ 0
+  const Contradiction found = find_contradiction(problem);
+  EXPECT_EQ(found.rows, (std::vector<int>{0}));
+  EXPECT_EQ(found.contacts, (std::vector<int>{0}));
+}
+
+TEST(Contradiction, IsNoneWhereAMotorGivesWayOrASpringYields) {
+  StepProblem problem = squeezed_point(1, 1);
+  problem.contact_compliance[0] = 1e-3;
+  EXPECT_FALSE(find_contradiction(problem).is_found());
+
+  StepProblem motor;
+  motor.add_mass_block(1)(0, 0) = 1;
+  motor.add_bilateral_row({.compliance = 0, .bias = -1, .lower = -5, .upper = 5});
+  motor.bilateral.add_entry(0, 1)(0, 0) = 1;
+  add_normal(motor, 0, 1, 0);
+  EXPECT_FALSE(find_contradiction(motor).is_found());
+}
+
+TEST(Contradiction, OfAnLcpWithARowOfZerosIsThatRow) {
+  StepProblem problem;  // w₁ = −1 whatever z is
+  for (int i = 0; i < 2; ++i)
+    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  problem.contact_bias = {2, -1};
+  problem.coupling.add_row();
+  problem.coupling.add_entry(0, 1);
+  problem.coupling.add_row();
+  problem.coupling.add_entry(0, 0);
+  EXPECT_EQ(find_contradiction(problem).contacts, (std::vector<int>{1}));
+}
+
+TEST(Contradiction, IsNoneInProblemsWithASolution) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    EXPECT_FALSE(find_contradiction(testing::random_problem(seed)).is_found()) << seed;
+  EXPECT_FALSE(find_contradiction({}).is_found());
+}
+
+// Any claim must be true: where one is made, Lemke's method, which finds a solution of every
+// frictionless problem with a positive semidefinite matrix that has one, finds none.
+TEST(Contradiction, IsTrueWhereRandomBiasesPullApart) {
+  int num_found = 0, num_solved = 0;
+  LemkeSolver lemke;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    StepProblem problem = testing::random_problem(
+        seed, {.max_contacts = 12, .max_bodies = 4, .mu_max = 0, .allow_strange_units = false});
+    std::fill(problem.mu.begin(), problem.mu.end(), 0.0);
+    Random random(seed);
+    for (int j = 0; j < problem.num_contacts(); ++j)
+      problem.contact_bias[problem.contacts.row_start(j)] = random.normal();
+    StepSolution answer;
+    const bool is_solved = lemke.solve(problem, answer).status == SolverStatus::kConverged &&
+                           certify(problem, answer).meets(1e-9);
+    const bool is_found = find_contradiction(problem).is_found();
+    EXPECT_FALSE(is_solved && is_found) << seed;
+    num_found += is_found ? 1 : 0;
+    num_solved += is_solved ? 1 : 0;
+  }
+  EXPECT_GT(num_found, 20);
+  EXPECT_GT(num_solved, 20);
+  EXPECT_GE(num_found + num_solved, 190);  // hardly any problem is left undecided
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,94 @@
+// Spheres of unit mass on a jittered grid, touching their neighbours and the floor, falling for one
+// step under gravity: a pile of any size for tests of scaling, with contacts in all directions. The
+// same seed gives the same problem everywhere.
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <array>
+
+#include "stiction/base/random.h"
+#include "stiction/problem/step_problem.h"
+
+namespace stiction::testing {
+
+struct SphereGridOptions {
+  std::array<int, 3> count{4, 4, 4};
+  double mu = 0.3;
+  FrictionSection section = FrictionSection::disc();
+  double jitter = 0.3;     // of the contact normals
+  double agitation = 0.1;  // [m/s] of the velocities before the step
+  std::uint64_t seed = 1;
+};
+
+class SphereGridMaker {
+ public:
+  explicit SphereGridMaker(const SphereGridOptions& options)
+      : options_(options), random_(options.seed) {}
+
+  StepProblem make() {
+    const auto [nx, ny, nz] = options_.count;
+    for (int i = 0; i < nx * ny * nz; ++i) add_sphere();
+    for (int z = 0; z < nz; ++z)
+      for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x) {
+          const int upper = index(x, y, z);
+          add_contact(upper, z > 0 ? index(x, y, z - 1) : -1, jittered({0, 0, 1}));
+          if (x > 0) add_contact(upper, index(x - 1, y, z), jittered({1, 0, 0}));
+          if (y > 0) add_contact(upper, index(x, y - 1, z), jittered({0, 1, 0}));
+        }
+    return problem_;
+  }
+
+ private:
+  using Vector = Eigen::Vector3d;
+  static constexpr double kRadius = 0.5, kStep = 1e-2, kGravity = 9.81;
+
+  int index(int x, int y, int z) const {
+    return (z * options_.count[1] + y) * options_.count[0] + x;
+  }
+  Vector jittered(Vector normal) {
+    for (double& x : normal) x += options_.jitter * (random_.uniform() - 0.5);
+    return normal.normalized();
+  }
+
+  void add_sphere() {
+    RowMatrixMap mass = problem_.add_mass_block(6);
+    mass.diagonal() << 1, 1, 1, 0.1, 0.1, 0.1;  // 2/5 m R²
+    VectorMap p = problem_.block_p(problem_.num_blocks() - 1);
+    for (int i = 0; i < 6; ++i) p[i] = mass(i, i) * options_.agitation * random_.normal();
+    p[2] -= kStep * kGravity;
+  }
+
+  /// The normal points from `lower` (−1: the floor) to `upper`.
+  void add_contact(int upper, int lower, const Vector& normal) {
+    Eigen::Matrix3d frame;  // rows: normal, tangents
+    frame.row(0) = normal;
+    frame.row(1) = normal.unitOrthogonal();
+    frame.row(2) = normal.cross(frame.row(1).transpose());
+    problem_.add_contact({.num_tangents = 2,
+                          .mu = options_.mu,
+                          .section = options_.section,
+                          .key = static_cast<std::uint64_t>(problem_.num_contacts())});
+    append(upper, frame, 1, -kRadius * normal);
+    if (lower >= 0) append(lower, frame, -1, kRadius * normal);
+  }
+
+  void append(int sphere, const Eigen::Matrix3d& frame, double sign, const Vector& arm) {
+    RowMatrixMap piece = problem_.contacts.add_entry(sphere, 6);
+    for (int i = 0; i < 3; ++i) {
+      const Vector axis = frame.row(i);
+      piece.row(i) << sign * axis.transpose(), sign * arm.cross(axis).transpose();
+    }
+  }
+
+  SphereGridOptions options_;
+  Random random_;
+  StepProblem problem_;
+};
+
+inline StepProblem sphere_grid(const SphereGridOptions& options = {}) {
+  return SphereGridMaker(options).make();
+}
+
+}  // namespace stiction::testing
