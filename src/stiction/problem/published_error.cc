@@ -15,9 +15,13 @@ constexpr double kLocalFloor = 2.2e-16;
 constexpr double kGlobalFloor = 1.5e-8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double norm(const std::vector<double>& x) {
-  return ConstVectorMap(x.data(), static_cast<Eigen::Index>(x.size())).norm();
+double squared(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double value : x) sum += value * value;
+  return sum;
 }
+
+double norm(const std::vector<double>& x) { return std::sqrt(squared(x)); }
 
 /// Relative to the largest of the scales, absolute where these vanish.
 double scaled(double defect, std::initializer_list<double> scales, double floor) {
@@ -28,40 +32,36 @@ double scaled(double defect, std::initializer_list<double> scales, double floor)
 /// y += rows · w
 void add_velocities(const StepProblem& problem, const BlockRows& rows, const StepSolution& solution,
                     std::vector<double>& y) {
-  for (int i = 0; i < rows.num_row_blocks(); ++i) {
-    VectorMap segment(y.data() + rows.row_start(i), rows.num_rows(i));
+  for (int i = 0; i < rows.num_row_blocks(); ++i)
     for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
-      const int block = rows.entry_block(e);
-      segment +=
-          rows.entry_matrix(i, e) *
-          ConstVectorMap(solution.w.data() + problem.dof_start[block], problem.block_size(block));
+      const double* value = rows.entry_values(e);
+      const double* w = solution.w.data() + problem.dof_start[rows.entry_block(e)];
+      for (int row = rows.row_start(i); row < rows.row_start(i + 1); ++row)
+        for (int k = 0; k < rows.entry_columns(e); ++k) y[row] += *value++ * w[k];
     }
-  }
 }
 
-/// rowsᵀ · x
-std::vector<double> compute_impulses(const StepProblem& problem, const BlockRows& rows,
-                                     const std::vector<double>& x) {
-  std::vector<double> y(problem.num_dofs(), 0.0);
-  for (int i = 0; i < rows.num_row_blocks(); ++i) {
-    const ConstVectorMap segment(x.data() + rows.row_start(i), rows.num_rows(i));
+/// y = rowsᵀ · x
+void compute_impulses(const StepProblem& problem, const BlockRows& rows,
+                      const std::vector<double>& x, std::vector<double>& y) {
+  y.assign(problem.num_dofs(), 0.0);
+  for (int i = 0; i < rows.num_row_blocks(); ++i)
     for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
-      const int block = rows.entry_block(e);
-      VectorMap(y.data() + problem.dof_start[block], problem.block_size(block)) +=
-          rows.entry_matrix(i, e).transpose() * segment;
+      const double* value = rows.entry_values(e);
+      double* impulse = y.data() + problem.dof_start[rows.entry_block(e)];
+      for (int row = rows.row_start(i); row < rows.row_start(i + 1); ++row)
+        for (int k = 0; k < rows.entry_columns(e); ++k) impulse[k] += *value++ * x[row];
     }
-  }
-  return y;
 }
 
-std::vector<double> compute_momenta(const StepProblem& problem, const StepSolution& solution) {
-  std::vector<double> y(problem.num_dofs());
+void compute_momenta(const StepProblem& problem, const StepSolution& solution,
+                     std::vector<double>& y) {
+  y.resize(problem.num_dofs());
   for (int b = 0; b < problem.num_blocks(); ++b) {
     const int start = problem.dof_start[b], size = problem.block_size(b);
     VectorMap(y.data() + start, size) =
-        problem.mass_block(b) * ConstVectorMap(solution.w.data() + start, size);
+        problem.mass_block(b).lazyProduct(ConstVectorMap(solution.w.data() + start, size));
   }
-  return y;
 }
 
 void add_coupling(const StepProblem& problem, const StepSolution& solution, RowVelocities& out) {
@@ -78,114 +78,120 @@ void add_coupling(const StepProblem& problem, const StepSolution& solution, RowV
   }
 }
 
-/// s, or λ − P(λ − s) for a row with bounds. (T2)
-std::vector<double> compute_bilateral_defect(const StepProblem& problem,
-                                             const StepSolution& solution,
-                                             const std::vector<double>& slacks) {
-  std::vector<double> defect(slacks);
+void compute_rows(const StepProblem& problem, const StepSolution& solution, RowVelocities& rows) {
+  rows.s.assign(problem.num_bilateral(), 0.0);
+  rows.u.assign(problem.num_contact_rows(), 0.0);
+  add_velocities(problem, problem.bilateral, solution, rows.s);
+  add_velocities(problem, problem.contacts, solution, rows.u);
+  add_coupling(problem, solution, rows);
+  for (int i = 0; i < problem.num_bilateral(); ++i)
+    rows.s[i] += problem.compliance[i] * solution.lambda[i] - problem.bias[i];
+  for (int i = 0; i < problem.num_contact_rows(); ++i)
+    rows.u[i] += problem.contact_compliance[i] * solution.r[i] + problem.contact_bias[i];
+}
+
+/// ‖s‖², with λ − P(λ − s) for s in a row with bounds. (T2)
+double squared_bilateral_defect(const StepProblem& problem, const StepSolution& solution,
+                                const std::vector<double>& slacks) {
+  double sum = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     const double shifted = solution.lambda[i] - slacks[i];
     const double projected = std::clamp(shifted, problem.lower[i], problem.upper[i]);
-    if (projected != shifted) defect[i] = solution.lambda[i] - projected;
+    const double defect = projected == shifted ? slacks[i] : solution.lambda[i] - projected;
+    sum += defect * defect;
   }
-  return defect;
+  return sum;
 }
 
-/// r − P(r − û)
-std::vector<double> compute_cone_defect(const StepProblem& problem, const StepSolution& solution,
-                                        const std::vector<double>& velocities) {
-  std::vector<double> defect(velocities.size());
+/// ‖r − P(r − û)‖²
+double squared_cone_defect(const StepProblem& problem, const StepSolution& solution,
+                           const std::vector<double>& velocities) {
+  double sum = 0;
   for (int i = 0; i < problem.num_contacts(); ++i) {
     const int start = problem.contacts.row_start(i), size = problem.contacts.num_rows(i);
     const FrictionCone cone{size - 1, problem.mu[i], problem.section[i]};
     Eigen::Vector3d r = Eigen::Vector3d::Zero(), u = Eigen::Vector3d::Zero();
-    r.head(size) = ConstVectorMap(solution.r.data() + start, size);
-    u.head(size) = ConstVectorMap(velocities.data() + start, size);
+    for (int k = 0; k < size; ++k) {
+      r[k] = solution.r[start + k];
+      u[k] = velocities[start + k];
+    }
     Eigen::Vector3d modified = u;
     modified[0] += problem.mu[i] * cone.support_against(u);
-    VectorMap(defect.data() + start, size) = (r - cone.project(r - modified)).head(size);
+    sum += (r - cone.project(r - modified)).squaredNorm();
   }
-  return defect;
+  return sum;
 }
 
-std::vector<double> compute_minimum(const std::vector<double>& z, const std::vector<double>& w) {
-  std::vector<double> result(z.size());
-  std::transform(z.begin(), z.end(), w.begin(), result.begin(),
-                 [](double a, double b) { return std::min(a, b); });
-  return result;
-}
-
-double local_error(const StepProblem& problem, const StepSolution& solution) {
-  const std::vector<double> u = compute_row_velocities(problem, solution).u;
-  return scaled(norm(compute_cone_defect(problem, solution, u)),
-                {norm(problem.contact_bias), norm(solution.r), norm(u)}, kLocalFloor);
-}
-
-double momentum_error(const StepProblem& problem, const StepSolution& solution) {
-  const std::vector<double> momenta = compute_momenta(problem, solution);
-  const std::vector<double> contact = compute_impulses(problem, problem.contacts, solution.r);
-  const std::vector<double> joint = compute_impulses(problem, problem.bilateral, solution.lambda);
-  std::vector<double> defect(momenta.size());
-  for (std::size_t i = 0; i < defect.size(); ++i)
-    defect[i] = momenta[i] - contact[i] - joint[i] - problem.p[i];
-  return scaled(norm(defect), {norm(problem.p), norm(momenta), norm(contact), norm(joint)},
-                kGlobalFloor);
-}
-
-double global_error(const StepProblem& problem, const StepSolution& solution) {
-  const RowVelocities rows = compute_row_velocities(problem, solution);
-  std::vector<double> joint_velocities(problem.num_bilateral(), 0.0);
-  add_velocities(problem, problem.bilateral, solution, joint_velocities);
-  return momentum_error(problem, solution) +
-         scaled(norm(compute_cone_defect(problem, solution, rows.u)),
-                {norm(solution.r), norm(rows.u)}, kGlobalFloor) +
-         scaled(norm(compute_bilateral_defect(problem, solution, rows.s)),
-                {norm(problem.bias), norm(joint_velocities)}, kGlobalFloor);
-}
-
-double lcp_error(const StepProblem& problem, const StepSolution& solution) {
-  const RowVelocities w = compute_row_velocities(problem, solution);
-  return scaled(norm(compute_minimum(solution.r, w.u)), {norm(problem.contact_bias)}, kLocalFloor);
-}
-
-double mlcp_error(const StepProblem& problem, const StepSolution& solution) {
-  const RowVelocities w = compute_row_velocities(problem, solution);
-  const double defect = std::hypot(norm(compute_bilateral_defect(problem, solution, w.s)),
-                                   norm(compute_minimum(solution.r, w.u)));
-  return scaled(
-      defect,
-      {std::hypot(norm(problem.bias), norm(problem.contact_bias)),
-       std::hypot(norm(solution.lambda), norm(solution.r)), std::hypot(norm(w.s), norm(w.u))},
-      kLocalFloor);
-}
-
-double error_of_kind(ProblemKind kind, const StepProblem& problem, const StepSolution& solution) {
-  switch (kind) {
-    case ProblemKind::kStepProblem:
-      return certify(problem, solution).residual();
-    case ProblemKind::kLocalFriction:
-      return local_error(problem, solution);
-    case ProblemKind::kGlobalFriction:
-      return global_error(problem, solution);
-    case ProblemKind::kLcp:
-      return lcp_error(problem, solution);
-    case ProblemKind::kMlcp:
-      return mlcp_error(problem, solution);
-  }
-  return kInfinity;
+double squared_minimum(const std::vector<double>& z, const std::vector<double>& w) {
+  double sum = 0;
+  for (std::size_t i = 0; i < z.size(); ++i) sum += std::min(z[i], w[i]) * std::min(z[i], w[i]);
+  return sum;
 }
 
 bool fits(const StepProblem& problem, const StepSolution& solution) {
-  const auto is_good = [](const std::vector<double>& x, int size) {
-    return x.size() == static_cast<std::size_t>(size) &&
-           std::all_of(x.begin(), x.end(), [](double value) { return std::isfinite(value); });
-  };
-  return is_good(solution.w, problem.num_dofs()) &&
-         is_good(solution.lambda, problem.num_bilateral()) &&
-         is_good(solution.r, problem.num_contact_rows());
+  return static_cast<int>(solution.w.size()) == problem.num_dofs() &&
+         static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
+         static_cast<int>(solution.r.size()) == problem.num_contact_rows() && solution.is_finite();
 }
 
 }  // namespace
+
+double PublishedError::compute(ProblemKind kind, const StepProblem& problem,
+                               const StepSolution& solution) {
+  if (!fits(problem, solution)) return kInfinity;
+  const double error = compute_kind(kind, problem, solution);
+  return std::isfinite(error) ? error : kInfinity;
+}
+
+double PublishedError::compute_kind(ProblemKind kind, const StepProblem& problem,
+                                    const StepSolution& solution) {
+  if (kind == ProblemKind::kStepProblem) return certifier_.certify(problem, solution).residual();
+  compute_rows(problem, solution, rows_);
+  switch (kind) {
+    case ProblemKind::kGlobalFriction:
+      return compute_momentum(problem, solution) + compute_global_rows(problem, solution);
+    case ProblemKind::kLcp:
+      return scaled(std::sqrt(squared_minimum(solution.r, rows_.u)), {norm(problem.contact_bias)},
+                    kLocalFloor);
+    case ProblemKind::kLocalFriction:
+    case ProblemKind::kMlcp:
+    case ProblemKind::kStepProblem:
+      break;
+  }
+  const double contacts = kind == ProblemKind::kMlcp
+                              ? squared_minimum(solution.r, rows_.u)
+                              : squared_cone_defect(problem, solution, rows_.u);
+  const double joints = squared_bilateral_defect(problem, solution, rows_.s);
+  return scaled(std::sqrt(joints + contacts),
+                {std::sqrt(squared(problem.bias) + squared(problem.contact_bias)),
+                 std::sqrt(squared(solution.lambda) + squared(solution.r)),
+                 std::sqrt(squared(rows_.s) + squared(rows_.u))},
+                kLocalFloor);
+}
+
+double PublishedError::compute_momentum(const StepProblem& problem, const StepSolution& solution) {
+  compute_momenta(problem, solution, momenta_);
+  compute_impulses(problem, problem.contacts, solution.r, contact_impulses_);
+  compute_impulses(problem, problem.bilateral, solution.lambda, joint_impulses_);
+  double sum = 0;
+  for (std::size_t i = 0; i < momenta_.size(); ++i) {
+    const double defect = momenta_[i] - contact_impulses_[i] - joint_impulses_[i] - problem.p[i];
+    sum += defect * defect;
+  }
+  return scaled(std::sqrt(sum),
+                {norm(problem.p), norm(momenta_), norm(contact_impulses_), norm(joint_impulses_)},
+                kGlobalFloor);
+}
+
+double PublishedError::compute_global_rows(const StepProblem& problem,
+                                           const StepSolution& solution) {
+  joint_velocities_.assign(problem.num_bilateral(), 0.0);
+  add_velocities(problem, problem.bilateral, solution, joint_velocities_);
+  return scaled(std::sqrt(squared_cone_defect(problem, solution, rows_.u)),
+                {norm(solution.r), norm(rows_.u)}, kGlobalFloor) +
+         scaled(std::sqrt(squared_bilateral_defect(problem, solution, rows_.s)),
+                {norm(problem.bias), norm(joint_velocities_)}, kGlobalFloor);
+}
 
 std::string_view to_text(ProblemKind kind) {
   switch (kind) {
@@ -212,23 +218,13 @@ ProblemKind collection_kind(const StepProblem& problem) {
 
 RowVelocities compute_row_velocities(const StepProblem& problem, const StepSolution& solution) {
   RowVelocities rows;
-  rows.s.assign(problem.num_bilateral(), 0.0);
-  rows.u.assign(problem.num_contact_rows(), 0.0);
-  add_velocities(problem, problem.bilateral, solution, rows.s);
-  add_velocities(problem, problem.contacts, solution, rows.u);
-  add_coupling(problem, solution, rows);
-  for (int i = 0; i < problem.num_bilateral(); ++i)
-    rows.s[i] += problem.compliance[i] * solution.lambda[i] - problem.bias[i];
-  for (int i = 0; i < problem.num_contact_rows(); ++i)
-    rows.u[i] += problem.contact_compliance[i] * solution.r[i] + problem.contact_bias[i];
+  compute_rows(problem, solution, rows);
   return rows;
 }
 
 double compute_published_error(ProblemKind kind, const StepProblem& problem,
                                const StepSolution& solution) {
-  if (!fits(problem, solution)) return kInfinity;
-  const double error = error_of_kind(kind, problem, solution);
-  return std::isfinite(error) ? error : kInfinity;
+  return PublishedError().compute(kind, problem, solution);
 }
 
 }  // namespace stiction

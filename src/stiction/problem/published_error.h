@@ -3,6 +3,7 @@
 // û = u + μσ_B(−u_T) n (T4), norms over all rows and ρ = 1:
 //
 //   local   ‖r − P(r − û)‖ / max(‖q‖, ‖r‖, ‖u‖)                        u = K r + q
+//           (with bilateral rows: all rows together, as in an mlcp)
 //   global  ‖M̂w − p − Gᵀλ − Jᵀr‖ / max(‖p‖, ‖M̂w‖, ‖Jᵀr‖, ‖Gᵀλ‖)
 //           + ‖r − P(r − û)‖ / max(‖r‖, ‖u‖) + ‖s‖ / max(‖b‖, ‖Gw‖)     u = J w + b_c
 //   lcp     ‖min(z, w)‖ / ‖q‖                                          w = K z + q
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stiction/problem/certificate.h"
 #include "stiction/problem/step_problem.h"
 
 namespace stiction {
@@ -45,8 +47,25 @@ struct RowVelocities {
 };
 RowVelocities compute_row_velocities(const StepProblem& problem, const StepSolution& solution);
 
-/// The error of the kind; infinite if the answer does not fit the problem or is not finite. Of a
-/// step problem it is the certificate's residual.
+/// Computes errors with storage that is reused from call to call.
+class PublishedError {
+ public:
+  /// The error of the kind; infinite if the answer does not fit the problem or is not finite. Of a
+  /// step problem it is the certificate's residual.
+  [[nodiscard]] double compute(ProblemKind kind, const StepProblem& problem,
+                               const StepSolution& solution);
+
+ private:
+  double compute_kind(ProblemKind kind, const StepProblem& problem, const StepSolution& solution);
+  double compute_momentum(const StepProblem& problem, const StepSolution& solution);
+  double compute_global_rows(const StepProblem& problem, const StepSolution& solution);
+
+  RowVelocities rows_;
+  std::vector<double> momenta_, contact_impulses_, joint_impulses_, joint_velocities_;
+  Certifier certifier_;
+};
+
+/// The same with storage of its own.
 [[nodiscard]] double compute_published_error(ProblemKind kind, const StepProblem& problem,
                                              const StepSolution& solution);
 

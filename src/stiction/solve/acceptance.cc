@@ -9,7 +9,7 @@ double Acceptance::measure(const StepProblem& problem, const StepSolution& solut
   if (measure_ != StoppingMeasure::kPublished)
     worst = certifier_.certify(problem, solution).residual();
   if (measure_ != StoppingMeasure::kCertificate)
-    worst = std::max(worst, compute_published_error(collection_kind(problem), problem, solution));
+    worst = std::max(worst, published_.compute(collection_kind(problem), problem, solution));
   return worst;
 }
 

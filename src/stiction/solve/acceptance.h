@@ -34,6 +34,7 @@ class Acceptance {
   double tolerance_;
   StoppingMeasure measure_;
   Certifier certifier_;
+  PublishedError published_;
 };
 
 }  // namespace stiction

@@ -34,7 +34,7 @@ constexpr int kTightSweeps = 50;
 constexpr int kPatientSweeps = 20000;
 
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
-/// norms of its own: (1/2)²·3 < 1.
+/// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
 constexpr double kIslandShare = 0.5;
 
 enum class Method { kLemke, kBlockPivot, kSweeps, kNewton, kInteriorPoint, kPatientSweeps, kNone };
@@ -147,16 +147,18 @@ class AutoSolver::Team {
                          .max_iterations = kPatientSweeps}),
         prefers_exact_(options.measure != StoppingMeasure::kPublished) {}
 
-  /// Runs the level-th method from `solution` and keeps the better of both answers. `best` is the
-  /// measure of `solution`, infinite if unknown. False if there is no such method.
-  bool improve(const StepProblem& problem, int level, StepSolution& solution, double& best,
-               SolverReport& report) {
+  /// Runs the level-th method and keeps its answer in `solution` if it is the better one. `best` is
+  /// the measure of `solution`, infinite if unknown. False if there is no such method.
+  bool improve(const StepProblem& problem, int level, const StepSolution& start,
+               StepSolution& solution, double& best, SolverReport& report) {
     const Traits traits = inspect(problem);
     const Method method = choose(traits, prefers_exact_, level);
     if (method == Method::kNone) return false;
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows && !traits.is_lcp)
       return true;
-    trial_ = solution;
+    // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
+    // to five times.
+    trial_ = method == Method::kNewton ? start : solution;
     const SolverReport run = solver(method).solve(problem, trial_);
     report.iterations += run.iterations;
     report.stage = std::max(report.stage, level);
@@ -212,29 +214,24 @@ AutoSolver::AutoSolver(const AutoOptions& options)
 
 AutoSolver::~AutoSolver() = default;
 
-AutoSolver::Team& AutoSolver::team_for(int num_islands) {
-  if (num_islands <= 1 || options_.measure == StoppingMeasure::kCertificate) return *whole_;
-  if (!parts_)
-    parts_ =
-        std::make_unique<Team>(AutoOptions{kIslandShare * options_.tolerance, options_.measure});
-  return *parts_;
-}
-
 SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solution) {
   if (is_start_good(problem, solution)) return {SolverStatus::kConverged, 0};
+  if (!fits(problem, solution)) solution.set_zero(problem);
+  start_ = solution;
   SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
   double best = kInfinity;
   int level = 0;
   // Taking a small problem apart costs as much as a first attempt at solving it.
   if (problem.num_rows() <= kSmallRows) {
-    (void)whole_->improve(problem, level++, solution, best, report);
+    (void)whole_->improve(problem, level++, start_, solution, best, report);
     if (whole_->is_good(best)) return {SolverStatus::kConverged, report.iterations, report.stage};
   }
   islands_.find(problem);
-  bool is_solved = islands_.num_islands() > 1 && solve_islands(problem, report, solution);
+  pending_.clear();
+  bool is_solved = is_worth_splitting() && solve_islands(problem, report, solution);
   // Parts that all pass by themselves may still fail together, where data of one limit what counts
-  // as an impulse of another (T22).
-  if (!is_solved && (islands_.num_islands() <= 1 || pending_.empty()))
+  // as an impulse of another (T22); published errors are of the whole.
+  if (!is_solved && (pending_.empty() || options_.measure == StoppingMeasure::kPublished))
     is_solved = solve_whole(problem, level, best, report, solution);
   if (is_solved) report.status = SolverStatus::kConverged;
   return is_solved ? report : admit_failure(problem, report, solution);
@@ -251,10 +248,22 @@ bool AutoSolver::is_start_good(const StepProblem& problem, StepSolution& solutio
   return true;
 }
 
+/// Not if nearly all contacts belong to one island.
+bool AutoSolver::is_worth_splitting() const {
+  constexpr double kDominant = 0.95;
+  int largest = 0, total = 0;
+  for (int island = 0; island < islands_.num_islands(); ++island) {
+    largest = std::max(largest, islands_.num_contacts(island));
+    total += islands_.num_contacts(island);
+  }
+  return islands_.num_islands() > 1 && largest <= kDominant * total;
+}
+
 /// The chain of methods from `level` on; `best` is the measure of `solution`, if known.
 bool AutoSolver::solve_whole(const StepProblem& problem, int level, double best,
                              SolverReport& report, StepSolution& solution) {
-  while (whole_->improve(problem, level, solution, best, report)) {
+  if (report.has_answer && best == kInfinity) best = acceptance_.measure(problem, solution);
+  while (whole_->improve(problem, level, start_, solution, best, report)) {
     if (whole_->is_good(best)) return true;
     ++level;
   }
@@ -264,13 +273,23 @@ bool AutoSolver::solve_whole(const StepProblem& problem, int level, double best,
 /// True if the answer is accepted; otherwise islands that failed remain in pending_.
 bool AutoSolver::solve_islands(const StepProblem& problem, SolverReport& report,
                                StepSolution& solution) {
-  if (!fits(problem, solution)) solution.set_zero(problem);
   move_loose_blocks(problem, solution);
+  if (run_islands(problem, *whole_, report, solution)) return true;
+  if (!pending_.empty() || options_.measure == StoppingMeasure::kCertificate) return false;
+  if (!strict_)
+    strict_ =
+        std::make_unique<Team>(AutoOptions{kIslandShare * options_.tolerance, options_.measure});
+  return run_islands(problem, *strict_, report, solution);
+}
+
+/// The chain of methods on every island, level by level.
+bool AutoSolver::run_islands(const StepProblem& problem, Team& team, SolverReport& report,
+                             StepSolution& solution) {
   pending_.resize(islands_.num_islands());
   std::iota(pending_.begin(), pending_.end(), 0);
   level_of_.assign(islands_.num_islands(), kInfinity);
   for (int level = 0; !pending_.empty(); ++level) {
-    if (run_level(problem, level, report, solution) == 0) return false;
+    if (run_level(problem, level, team, report, solution) == 0) return false;
     // What is too rough for an island by itself may be fine beside the others.
     if (acceptance_.accepts(problem, solution)) return true;
   }
@@ -278,15 +297,15 @@ bool AutoSolver::solve_islands(const StepProblem& problem, SolverReport& report,
 }
 
 /// The level-th method on every pending island; how many had one.
-int AutoSolver::run_level(const StepProblem& problem, int level, SolverReport& report,
+int AutoSolver::run_level(const StepProblem& problem, int level, Team& team, SolverReport& report,
                           StepSolution& solution) {
-  Team& team = team_for(islands_.num_islands());
   int num_tried = 0;
   const auto is_done = [&](int island) {
     islands_.extract(problem, island, part_);
+    islands_.gather(problem, island, start_, part_start_);
     islands_.gather(problem, island, solution, part_solution_);
     double& best = level_of_[island];
-    if (!team.improve(part_, level, part_solution_, best, report)) return false;
+    if (!team.improve(part_, level, part_start_, part_solution_, best, report)) return false;
     ++num_tried;
     islands_.scatter(problem, island, part_solution_, solution);
     return team.is_good(best);

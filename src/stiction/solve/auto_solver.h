@@ -39,24 +39,28 @@ class AutoSolver final : public Solver {
  private:
   class Team;
   bool is_start_good(const StepProblem& problem, StepSolution& solution);
+  bool is_worth_splitting() const;
   bool solve_whole(const StepProblem& problem, int level, double best, SolverReport& report,
                    StepSolution& solution);
   bool solve_islands(const StepProblem& problem, SolverReport& report, StepSolution& solution);
-  int run_level(const StepProblem& problem, int level, SolverReport& report,
+  bool run_islands(const StepProblem& problem, Team& team, SolverReport& report,
+                   StepSolution& solution);
+  int run_level(const StepProblem& problem, int level, Team& team, SolverReport& report,
                 StepSolution& solution);
   void move_loose_blocks(const StepProblem& problem, StepSolution& solution);
   SolverReport admit_failure(const StepProblem& problem, SolverReport report,
                              StepSolution& solution) const;
-  Team& team_for(int num_islands);
 
   AutoOptions options_;
   Acceptance acceptance_;
-  std::unique_ptr<Team> whole_, parts_;  // made when they are needed
+  std::unique_ptr<Team> whole_;
+  std::unique_ptr<Team> strict_;  // for islands whose errors add up to too much; made when needed
   Islands islands_;
   std::vector<int> pending_;      // islands without an accepted answer
   std::vector<double> level_of_;  // measure of the best answer of an island
   StepProblem part_;
-  StepSolution part_solution_;
+  StepSolution start_;  // what the caller gave
+  StepSolution part_start_, part_solution_;
   std::vector<double> lu_;  // of a loose block
   std::vector<int> swap_;
 };
