@@ -52,8 +52,9 @@ ProblemRecord run_problem(const ProblemFile& file, const std::string& folder,
                   run_trial(*contender, file, tolerance, seconds)};
       record.trials.push_back(trial);
       progress(record, trial);
-      // What is too slow for a loose tolerance is so for a tight one.
-      if (trial.result.status == TrialResult::Status::kTimeout) break;
+      // What is too slow for a loose tolerance is so for a tight one, if it had all the time.
+      const bool was_hurried = seconds < options.time_limit;
+      if (trial.result.status == TrialResult::Status::kTimeout && !was_hurried) break;
     }
   }
   return record;

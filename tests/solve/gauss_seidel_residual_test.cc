@@ -75,11 +75,10 @@ TEST(GaussSeidelResidual, IsAtLeastTheCertificateAndOfTheSameSize) {
     const double residual = judge.evaluate(blocks, state);
     const Certificate certificate = certify(problem, solution);
     const double expected = std::max(certificate.bilateral, certificate.cone);
+    if (!std::isfinite(expected)) continue;  // a contact that nothing moves, with an impulse
     // Nonsymmetric mass makes 1/ω larger here, by up to 1 + (skew part)² of the mass.
     EXPECT_GE(residual, 0.5 * expected) << "seed " << seed;
-    if (std::isfinite(expected)) {
-      EXPECT_LE(residual, 50 * expected) << "seed " << seed;
-    }
+    EXPECT_LE(residual, 50 * expected) << "seed " << seed;
     EXPECT_LE(certificate.momentum, 1e-11) << "seed " << seed;
   }
 }
@@ -116,10 +115,8 @@ TEST(GaussSeidelResidual, IsThePublishedErrorOfEveryKindOfProblem) {
     expect_same(testing::random_problem(seed, {.allow_strange_units = false}));
   for (const bool has_tangents : {true, false})
     for (const bool has_equations : {true, false})
-      for (int trial = 0; trial < 50; ++trial) {
-        if (has_tangents && has_equations) continue;  // no collection has both
+      for (int trial = 0; trial < 50; ++trial)
         expect_same(condensed_problem(random, has_tangents, has_equations));
-      }
 }
 
 TEST(GaussSeidelResidual, OfBothMeasuresIsTheWorse) {

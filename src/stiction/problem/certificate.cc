@@ -21,6 +21,13 @@ constexpr double kBackgroundShare = 1e-4;
 /// amount to; light bodies under heavy ones, of mass ratio ρ, need √ρ per body. (T21), (T22)
 constexpr double kDataFactor = 1e7;
 
+/// Share of the data of the whole problem that counts as data of every row, so that rows with none
+/// of their own are not asked for more than rounding allows. (T23)
+constexpr double kLocalShare = 1e-4;
+
+/// Share of the impulses at a row that counts likewise: their rounding, 2e-16, is then far below.
+constexpr double kRoundingShare = 1e-7;
+
 /// Beyond the cap, where impulses grow against a contradiction, their rounding is an error, too.
 double excess_rounding(double impulse, double cap) {
   return impulse > cap ? std::numeric_limits<double>::epsilon() * impulse : 0;
@@ -40,6 +47,13 @@ double relative(double residual, double scale) {
   if (!std::isfinite(scale)) return kInfinity;
   if (residual == 0) return 0;
   return scale > 0 ? residual / scale : kInfinity;
+}
+
+/// The squared error of a row against the energy at hand there. An error that is small beside
+/// impulses of heavy neighbours may still be all the motion of a light body. (T23)
+double energy_error(double error, double data) {
+  if (error == 0) return 0;
+  return data > 0 ? error / data * (error / data) : 0;  // without any data impulses decide alone
 }
 
 double worst_of(const std::vector<double>& errors, double scale) {
@@ -107,6 +121,19 @@ void add_coupling(const StepProblem& problem, const StepSolution& solution, int 
   }
 }
 
+/// What a unit impulse gives its own row through the coupling; the largest that any gives it where
+/// that is not positive.
+double coupling_scale(const StepProblem& problem, int row) {
+  const RowCoupling& coupling = problem.coupling;
+  if (coupling.is_empty()) return 0;
+  double own = 0, largest = 0;
+  for (int e = coupling.entry_start(row); e < coupling.entry_start(row + 1); ++e) {
+    if (coupling.column(e) == row) own += coupling.value(e);
+    largest = std::max(largest, std::abs(coupling.value(e)));
+  }
+  return own > 0 ? own : largest;
+}
+
 /// Impulses over s and velocities times s have the unit √J and an effective mass of about one.
 /// Normal and tangents get scales of their own, 1/√W: with a common one, errors of the stiffer
 /// direction would be seen too small by the ratio of the two.
@@ -132,15 +159,18 @@ ContactScale scale_of(const LocalView& view, int num_rows) {
 }  // namespace
 
 Certificate Certificate::invalid() {
-  return {kInfinity, kInfinity, kInfinity, -kInfinity, kInfinity};
+  return {kInfinity, kInfinity, kInfinity, kInfinity, -kInfinity, kInfinity};
 }
 
-double Certificate::residual() const { return worse(worse(momentum, bilateral), cone); }
+double Certificate::residual() const {
+  return worse(worse(momentum, bilateral), worse(cone, motion));
+}
 
 void Certificate::include(const Certificate& other) {
   momentum = worse(momentum, other.momentum);
   bilateral = worse(bilateral, other.bilateral);
   cone = worse(cone, other.cone);
+  motion = worse(motion, other.motion);
   gap = -worse(-gap, -other.gap);
   joint = worse(joint, other.joint);
 }
@@ -160,11 +190,14 @@ Certificate Certifier::certify(const StepProblem& problem, const StepSolution& s
   const double data = measure_data(problem);
   // Without any data the impulses are all there is.
   data_cap_ = data > 0 ? kDataFactor * data : kInfinity;
+  data_floor_ = kLocalShare * data;
   double largest = 0;
   for (const double impulses : involved_) largest = std::max(largest, impulses);
   background_ = std::min(largest, data_cap_);
+  motion_ = 0;
   certificate.bilateral = bilateral_residual(problem, solution);
   certificate.cone = cone_residual(problem, solution);
+  certificate.motion = motion_;
   if (!std::isfinite(certificate.residual())) return Certificate::invalid();
   return certificate;
 }
@@ -233,6 +266,7 @@ void subtract_impulses(const StepProblem& problem, const BlockRows& rows,
 double Certifier::momentum_residual(const StepProblem& problem, const StepSolution& solution) {
   defect_.assign(problem.num_dofs(), 0.0);
   involved_.assign(problem.num_blocks(), 0.0);
+  momentum_.assign(problem.num_blocks(), 0.0);
   largest_momentum_ = 0;
   const auto energy_norm = [&](int b, const ConstVectorRef& x) {
     const int n = problem.block_size(b);
@@ -251,6 +285,7 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
     VectorMap defect(defect_.data() + problem.dof_start[b], n);
     defect.noalias() = problem.mass_block(b).lazyProduct(w);
     involved_[b] = energy_norm(b, defect) + energy_norm(b, p);
+    momentum_[b] = involved_[b];
     largest_momentum_ = worse(largest_momentum_, involved_[b]);
     defect -= p;
   }
@@ -269,8 +304,8 @@ double Certifier::momentum_residual(const StepProblem& problem, const StepSoluti
 /// or the bounds of a row call for.
 double Certifier::measure_data(const StepProblem& problem) const {
   double largest = largest_momentum_;
-  const auto visit = [](const BlockRows& rows, const std::vector<double>& condensed,
-                        const std::vector<double>& compliance, const auto& measure) {
+  const auto visit = [&](const BlockRows& rows, int first_row, const std::vector<double>& condensed,
+                         const std::vector<double>& compliance, const auto& measure) {
     std::size_t offset = 0;
     for (int i = 0; i < rows.num_row_blocks(); ++i) {
       Eigen::Vector3d delassus = Eigen::Vector3d::Zero();
@@ -280,20 +315,30 @@ double Certifier::measure_data(const StepProblem& problem) const {
         for (int k = 0; k < rows.num_rows(i); ++k) delassus[k] += b.row(k).squaredNorm();
         offset += static_cast<std::size_t>(b.size());
       }
-      for (int row = rows.row_start(i), k = 0; k < rows.num_rows(i); ++k, ++row)
-        if (delassus[k] + compliance[row] > 0)
-          measure(row, std::sqrt(delassus[k] + compliance[row]));
+      for (int row = rows.row_start(i), k = 0; k < rows.num_rows(i); ++k, ++row) {
+        const double own = delassus[k] + compliance[row] + coupling_scale(problem, first_row + row);
+        if (own > 0) measure(row, std::sqrt(own));
+      }
     }
   };
-  visit(problem.bilateral, condensed_bilateral_, problem.compliance, [&](int row, double weight) {
-    const double least = std::clamp(0.0, problem.lower[row], problem.upper[row]);
-    largest = worse(largest, std::abs(problem.bias[row]) / weight);
-    largest = worse(largest, std::abs(least) * weight);
-  });
-  visit(problem.contacts, condensed_contacts_, problem.contact_compliance,
+  visit(problem.bilateral, 0, condensed_bilateral_, problem.compliance,
+        [&](int row, double weight) {
+          const double least = std::clamp(0.0, problem.lower[row], problem.upper[row]);
+          largest = worse(largest, std::abs(problem.bias[row]) / weight);
+          largest = worse(largest, std::abs(least) * weight);
+        });
+  visit(problem.contacts, problem.num_bilateral(), condensed_contacts_, problem.contact_compliance,
         [&](int row, double weight) {
           largest = worse(largest, std::abs(problem.contact_bias[row]) / weight);
         });
+  return largest;
+}
+
+/// The largest momentum of the blocks that a row touches, in √J.
+double Certifier::local_data(const BlockRows& rows, int row_block) const {
+  double largest = 0;
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e)
+    largest = std::max(largest, momentum_[rows.entry_block(e)]);
   return largest;
 }
 
@@ -316,7 +361,8 @@ double Certifier::bilateral_residual(const StepProblem& problem, const StepSolut
     if (delassus <= 0) delassus = view.largest_coupling;
     if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
       const bool is_at_bound = slack > 0 ? lambda == problem.lower[i] : lambda == problem.upper[i];
-      if (slack != 0 && !is_at_bound) row_error_[i] = kInfinity;
+      const bool is_within = lambda >= problem.lower[i] && lambda <= problem.upper[i];
+      if (!is_within || (slack != 0 && !is_at_bound)) row_error_[i] = kInfinity;
       continue;
     }
     const double step = slack / delassus, shifted = lambda - step;
@@ -327,6 +373,9 @@ double Certifier::bilateral_residual(const StepProblem& problem, const StepSolut
     const double error = projected == shifted ? step : lambda - projected;
     row_error_[i] =
         std::abs(error) * weight + excess_rounding(std::abs(lambda) * weight, data_cap_);
+    const double data = local_data(problem.bilateral, i) + std::abs(problem.bias[i]) / weight +
+                        kRoundingShare * view.reach[0] / weight + data_floor_;
+    motion_ = worse(motion_, energy_error(row_error_[i], data));
     total += std::abs(lambda) * weight;
     background = std::max(background, (view.reach[0] + std::abs(problem.bias[i])) / weight);
   }
@@ -352,10 +401,17 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
       view.reach[i] += std::abs(problem.contact_bias[start + i]);
       view.delassus(i, i) += compliance;
     }
+    if (!view.u.allFinite() || !view.delassus.allFinite()) {
+      contact_error_[j] = kInfinity;
+      continue;
+    }
     const ContactScale scale = scale_of(view, num_rows);
-    // Where no impulse changes anything only feasibility can be asked for.
+    // Where no impulse changes its own velocity there is no scale for an error: the law holds or it
+    // does not.
     if (!(scale.normal > 0)) {
-      if (view.u[0] < 0) contact_error_[j] = kInfinity;
+      const bool is_open = view.u[0] > 0 && r[0] != 0;
+      const bool is_outside = r[0] < 0 || (r[0] == 0 && !r.isZero(0));
+      if (view.u[0] < 0 || is_open || is_outside) contact_error_[j] = kInfinity;
       continue;
     }
     if (!(problem.mu[j] >= 0)) {
@@ -375,6 +431,11 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
     for (int i = 0; i < 3; ++i)
       error[i] = projected[i] == shifted[i] ? u_hat[i] : impulse[i] - projected[i];
     contact_error_[j] = error.norm() + excess_rounding(impulse.norm(), data_cap_);
+    double data = local_data(problem.contacts, j) + data_floor_ +
+                  kRoundingShare * view.reach.cwiseProduct(s).norm();
+    for (int i = 0; i < num_rows; ++i)
+      data = std::max(data, std::abs(problem.contact_bias[start + i]) * s[i]);
+    motion_ = worse(motion_, energy_error(contact_error_[j], data));
     total += impulse.norm();
     background = std::max(background, view.reach.cwiseProduct(s).norm());
   }

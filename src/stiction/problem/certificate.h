@@ -1,11 +1,13 @@
 // How well a step was solved, computed from the problem and the answer alone. This code shares
-// nothing with any solver and includes none. All three figures are relative, free of units and zero
+// nothing with any solver and includes none. All four figures are relative, free of units and zero
 // for an exact solution; a not-a-number anywhere makes the certificate invalid, never small.
 //
 //   momentum  (T20): worst mass block of ‖M̂w − p − Gᵀλ − Jᵀr‖ over the impulses involved in it,
 //     in the norm of the kinetic energy, ‖x‖² = xᵀS⁻¹x with S the symmetric part of M̂;
 //   bilateral (T21): worst row of |λ − P_[lo,hi](λ − ρ(Gw + Cλ − b))| √W over the impulses;
 //   cone      (T22): worst contact of ‖r − P_K(r − ρ(u + μσ_B(−u_T) n))‖ √W over the impulses;
+//
+//   motion    (T23): worst row or contact of (error in √J / momenta and biases at hand there)²;
 //
 // with ρ = 1/W the local effective mass, for normal and tangents apart.
 #pragma once
@@ -21,12 +23,13 @@ struct Certificate {
   double momentum = 0;                                   // [-] (T20)
   double bilateral = 0;                                  // [-] (T21)
   double cone = 0;                                       // [-] (T22)
+  double motion = 0;                                     // [-] (T23)
   double gap = std::numeric_limits<double>::infinity();  // [m] smallest Φ at the end of the step
   double joint = 0;  // largest |Θ| at the end of the step, in the units of Θ
 
   static Certificate invalid();
 
-  /// The worst of the three residuals; infinite if one of them is not a number.
+  /// The worst of the four residuals; infinite if one of them is not a number.
   double residual() const;
   bool meets(double tolerance) const { return residual() <= tolerance; }
   /// Takes the worse of each figure, so that one certificate can stand for several solves.
@@ -50,6 +53,7 @@ class Certifier {
   bool factor_mass(const StepProblem& problem);
   void condense_rows(const StepProblem& problem, const BlockRows& rows, std::vector<double>& out);
   double measure_data(const StepProblem& problem) const;
+  double local_data(const BlockRows& rows, int row_block) const;
   double momentum_residual(const StepProblem& problem, const StepSolution& solution);
   double bilateral_residual(const StepProblem& problem, const StepSolution& solution);
   double cone_residual(const StepProblem& problem, const StepSolution& solution);
@@ -59,8 +63,11 @@ class Certifier {
   std::vector<double> condensed_contacts_;   // L⁻¹Jᵀ, entry by entry
   std::vector<double> defect_;               // M̂w − p − Gᵀλ − Jᵀr
   std::vector<double> involved_;  // Σ ‖impulses‖ per block, in the kinetic energy norm
+  std::vector<double> momentum_;  // ‖M̂w‖ + ‖p‖ per block, in that norm
   double largest_momentum_ = 0;   // of a block, p and M̂w, in that norm; set by momentum_residual
   double data_cap_ = 0;           // what impulses may amount to, in that norm; see kDataFactor
+  double motion_ = 0;             // (T23) so far
+  double data_floor_ = 0;         // what counts as data of every row
   double background_ = 0;         // impulses on the most loaded block, within the cap
   std::vector<double> row_error_, contact_error_;  // in √J, of (T21) and (T22)
   double row_scale_ = 0, contact_scale_ = 0;       // what they are relative to

@@ -26,6 +26,7 @@ double norm(const std::vector<double>& x) { return std::sqrt(squared(x)); }
 /// Relative to the largest of the scales, absolute where these vanish.
 double scaled(double defect, std::initializer_list<double> scales, double floor) {
   const double scale = std::max(scales);
+  if (!std::isfinite(scale)) return kInfinity;  // the squares overflowed
   return scale > floor ? defect / scale : defect;
 }
 

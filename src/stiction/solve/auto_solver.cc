@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "stiction/solve/block_pivot_solver.h"
 #include "stiction/solve/contradiction.h"
@@ -20,6 +21,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Lemke's method is cubic in this number; measured on polygons it stays below 2 ms.
 constexpr int kMaxLemkeRows = 120;
+/// Matrices of plain complementarity problems may be anything, which only pivoting takes; above
+/// this size they are mostly sparse and tame.
+constexpr int kMaxLcpRows = 300;
 /// Where nothing else helps it may take longer, up to seconds.
 constexpr int kMaxPatientLemkeRows = 1000;
 
@@ -37,7 +41,7 @@ constexpr int kPatientSweeps = 20000;
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
 constexpr double kIslandShare = 0.5;
 
-enum class Method { kLemke, kBlockPivot, kSweeps, kNewton, kInteriorPoint, kPatientSweeps, kNone };
+enum class Method { kLemke, kBlockPivot, kSweeps, kNewton, kInteriorPoint, kPatientSweeps };
 
 /// What decides which methods a problem gets.
 struct Traits {
@@ -65,26 +69,42 @@ Traits inspect(const StepProblem& problem) {
   return traits;
 }
 
-/// The level-th method for a problem, cheapest first. Steps of a simulation are worth an exact
-/// answer where it costs as little as a good one.
-Method choose(const Traits& traits, bool prefers_exact, int level) {
-  static constexpr Method kForLcp[] = {Method::kLemke, Method::kBlockPivot, Method::kNewton,
-                                       Method::kPatientSweeps, Method::kNone};
-  static constexpr Method kForCorners[] = {Method::kLemke, Method::kSweeps, Method::kNewton,
-                                           Method::kPatientSweeps, Method::kNone};
-  static constexpr Method kForManyCorners[] = {Method::kSweeps, Method::kPatientSweeps,
-                                               Method::kLemke, Method::kNone};
-  static constexpr Method kForDiscs[] = {Method::kSweeps, Method::kNewton, Method::kInteriorPoint,
-                                         Method::kPatientSweeps, Method::kNone};
-  static constexpr Method kForPlanes[] = {Method::kSweeps,        Method::kNewton,
-                                          Method::kLemke,         Method::kInteriorPoint,
-                                          Method::kPatientSweeps, Method::kNone};
-  if (traits.is_lcp) return kForLcp[level];
+/// The methods for a problem, cheapest first. Steps of a simulation are worth an exact answer where
+/// it costs as little as a good one.
+std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact) {
+  using enum Method;
+  static constexpr Method kForLcp[] = {kLemke, kBlockPivot, kNewton, kPatientSweeps};
+  static constexpr Method kForLargeLcp[] = {kSweeps, kNewton, kPatientSweeps, kLemke};
+  static constexpr Method kForCorners[] = {kLemke, kSweeps, kPatientSweeps};
+  static constexpr Method kForManyCorners[] = {kSweeps, kPatientSweeps, kLemke};
+  static constexpr Method kForDiscs[] = {kSweeps, kNewton, kInteriorPoint, kPatientSweeps};
+  static constexpr Method kForPlanes[] = {kSweeps, kNewton, kLemke, kInteriorPoint, kPatientSweeps};
+  static constexpr Method kForSmallPlanes[] = {kLemke, kSweeps, kNewton, kPatientSweeps};
   const bool is_small = traits.num_lemke_rows <= kMaxLemkeRows;
-  const bool is_flat = traits.is_cornered || (prefers_exact && !traits.is_smooth);
-  if (is_flat && is_small) return kForCorners[level];
-  if (traits.is_cornered) return kForManyCorners[level];
-  return traits.is_smooth ? kForDiscs[level] : kForPlanes[level];
+  if (traits.is_lcp && traits.num_lemke_rows <= kMaxLcpRows) return kForLcp;
+  if (traits.is_lcp) return kForLargeLcp;
+  if (traits.is_cornered && is_small) return kForCorners;
+  if (traits.is_cornered) return kForManyCorners;
+  if (traits.is_smooth) return kForDiscs;
+  if (prefers_exact && is_small) return kForSmallPlanes;
+  return kForPlanes;
+}
+
+bool all_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
+bool is_finite(const RowCoupling& coupling) {
+  for (int e = 0; e < coupling.num_entries(); ++e)
+    if (!std::isfinite(coupling.value(e))) return false;
+  return true;
+}
+
+bool is_finite(const StepProblem& problem) {
+  return all_finite(problem.mass_values) && all_finite(problem.p) && all_finite(problem.bias) &&
+         all_finite(problem.contact_bias) && all_finite(problem.mu) &&
+         all_finite(problem.compliance) && all_finite(problem.contact_compliance) &&
+         is_finite(problem.coupling);
 }
 
 /// Zero impulses where nothing pushes, in a problem without bodies: û is then in the dual cone of
@@ -97,20 +117,11 @@ bool needs_no_impulse(const StepProblem& problem, const AutoOptions& options) {
     if (normal < 0) push += normal * normal;
   }
   for (const double bias : problem.contact_bias) square += bias * bias;
-  if (!std::isfinite(square)) return false;  // beyond what the judge can measure
+  // Beyond what the judge can measure, or no problem at all.
+  if (!std::isfinite(square) || !is_finite(problem.coupling)) return false;
   const double scale = std::sqrt(square);
   if (push == 0 || options.measure != StoppingMeasure::kPublished) return push == 0;
   return std::sqrt(push) <= options.tolerance * (scale > 2.2e-16 ? scale : 1);
-}
-
-bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
-
-bool is_finite(const StepProblem& problem) {
-  return all_finite(problem.mass_values) && all_finite(problem.p) && all_finite(problem.bias) &&
-         all_finite(problem.contact_bias) && all_finite(problem.mu) &&
-         all_finite(problem.compliance) && all_finite(problem.contact_compliance);
 }
 
 bool fits(const StepProblem& problem, const StepSolution& solution) {
@@ -152,10 +163,10 @@ class AutoSolver::Team {
   bool improve(const StepProblem& problem, int level, const StepSolution& start,
                StepSolution& solution, double& best, SolverReport& report) {
     const Traits traits = inspect(problem);
-    const Method method = choose(traits, prefers_exact_, level);
-    if (method == Method::kNone) return false;
-    if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows && !traits.is_lcp)
-      return true;
+    const std::span<const Method> chain = choose_chain(traits, prefers_exact_);
+    if (level >= static_cast<int>(chain.size())) return false;
+    const Method method = chain[level];
+    if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
     // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
     // to five times.
     trial_ = method == Method::kNewton ? start : solution;
@@ -190,7 +201,6 @@ class AutoSolver::Team {
       case Method::kInteriorPoint:
         return interior_point_;
       case Method::kPatientSweeps:
-      case Method::kNone:
         break;
     }
     return patient_sweeps_;
@@ -228,7 +238,11 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   }
   islands_.find(problem);
   pending_.clear();
-  bool is_solved = is_worth_splitting() && solve_islands(problem, report, solution);
+  bool is_solved = false;
+  if (is_worth_splitting()) {
+    is_solved = solve_islands(problem, report, solution);
+    best = kInfinity;  // that of another answer
+  }
   // Parts that all pass by themselves may still fail together, where data of one limit what counts
   // as an impulse of another (T22); published errors are of the whole.
   if (!is_solved && (pending_.empty() || options_.measure == StoppingMeasure::kPublished))
@@ -277,8 +291,9 @@ bool AutoSolver::solve_islands(const StepProblem& problem, SolverReport& report,
   if (run_islands(problem, *whole_, report, solution)) return true;
   if (!pending_.empty() || options_.measure == StoppingMeasure::kCertificate) return false;
   if (!strict_)
-    strict_ =
-        std::make_unique<Team>(AutoOptions{kIslandShare * options_.tolerance, options_.measure});
+    strict_ = std::make_unique<Team>(
+        AutoOptions{std::max(kIslandShare * options_.tolerance, std::numeric_limits<double>::min()),
+                    options_.measure});
   return run_islands(problem, *strict_, report, solution);
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr int kMaxRows = 300;  // Lemke's method is cubic in this
 /// Compliance against the rows' own mobility. Weights balance to about this.
 constexpr double kSoftness = 1e-10;
-/// Velocities that weights of this balance exclude, against those of the biases.
+/// Velocities that weights of this balance exclude, against those of biases and momenta.
 constexpr double kExcludedVelocity = 1e6;
 /// Rows whose weight is below this share of the largest are not named.
 constexpr double kNoWeight = 1e-6;
@@ -158,14 +158,19 @@ double compute_imbalance(const StepProblem& problem, const ImpulseNorm& norm,
 /// Whether the weights exclude a solution.
 bool is_proof(const StepProblem& problem, const std::vector<DemandingRow>& rows,
               const std::vector<double>& mobility, const std::vector<double>& weight) {
-  double work = 0, largest_bias = 0;
+  double work = 0, largest = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double bias = bias_of(problem, rows[i].row);
     work += weight[i] * bias;
-    largest_bias = std::max(largest_bias, std::abs(bias) / std::sqrt(mobility[i]));
+    largest = std::max(largest, std::abs(bias) / std::sqrt(mobility[i]));
   }
-  const double imbalance = compute_imbalance(problem, ImpulseNorm(problem), rows, mobility, weight);
-  return -work > kExcludedVelocity * largest_bias * imbalance;
+  const ImpulseNorm norm(problem);
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const ConstVectorMap p(problem.p.data() + problem.dof_start[b], problem.block_size(b));
+    largest = std::max(largest, std::sqrt(norm.squared(b, p)));
+  }
+  return -work >
+         kExcludedVelocity * largest * compute_imbalance(problem, norm, rows, mobility, weight);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Contradiction {
 
 /// Empty if there is none, or none was found. Meant for small problems: above a few hundred rows it
 /// does not try. In floating point the weights balance to rounding only, so that what is excluded
-/// are solutions whose velocities stay below a million times those of the biases.
+/// are solutions whose velocities stay below a million times those of biases and momenta.
 Contradiction find_contradiction(const StepProblem& problem);
 
 }  // namespace stiction

@@ -202,13 +202,14 @@ double FrictionBlocks::published_ratio(const SquareSums& rows, const SquareSums&
     case ProblemKind::kLcp:
       return published(error, contact_bias_norm_, kLocalFloor);
     case ProblemKind::kMlcp:
-      return published(std::sqrt(contacts.error + rows.error),
-                       std::max({bias, std::sqrt(contacts.impulse + rows.impulse),
-                                 std::sqrt(contacts.velocity + rows.velocity)}),
-                       kLocalFloor);
-    default:
-      return published(error, std::max(size, contact_bias_norm_), kLocalFloor);
+    case ProblemKind::kLocalFriction:
+    case ProblemKind::kStepProblem:
+      break;
   }
+  return published(std::sqrt(contacts.error + rows.error),
+                   std::max({bias, std::sqrt(contacts.impulse + rows.impulse),
+                             std::sqrt(contacts.velocity + rows.velocity)}),
+                   kLocalFloor);
 }
 
 double FrictionBlocks::residual(const VectorXd& x, const VectorXd& u) const {

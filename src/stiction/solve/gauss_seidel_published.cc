@@ -27,7 +27,8 @@ double disc_defect_square(double mu, const double* r, const double* u) {
   }
   const double opening = u[0] + mu * std::sqrt(slip);
   const double normal = r[0] - opening, tangential = std::sqrt(reach);
-  if (tangential <= mu * normal) return opening * opening + slip;
+  // The first matters where μ = 0.
+  if (normal >= 0 && tangential <= mu * normal) return opening * opening + slip;
   const double nu = std::max(0.0, (normal + mu * tangential) / (1 + mu * mu));
   const double shrink = tangential > 0 ? mu * nu / tangential : 0;
   double square = (r[0] - nu) * (r[0] - nu);
@@ -117,14 +118,13 @@ double PublishedMeasure::evaluate(const ContactBlocks& blocks, const double* x, 
 
 double PublishedMeasure::finish(const Squares& squares) const {
   switch (kind_) {
-    case Kind::kLocal:
-      return scaled(squares.defect, std::max({contact_bias_, squares.r, squares.u}), kLocalFloor);
     case Kind::kGlobal:
       return scaled(squares.defect, std::max(squares.r, squares.u), kGlobalFloor) +
              scaled(squares.row_defect, std::max(bilateral_bias_, squares.row_velocity),
                     kGlobalFloor);
     case Kind::kLcp:
       return scaled(squares.defect, contact_bias_, kLocalFloor);
+    case Kind::kLocal:
     case Kind::kMlcp:
       break;
   }

@@ -84,8 +84,7 @@ void RelativeMeasure::prepare_norms(const ContactBlocks& blocks) {
   }
 }
 
-/// Biases and bounds in √J. Only bodies and compliance turn a velocity into an impulse here;
-/// condensed problems have no such limit.
+/// Biases and bounds in √J, by what a unit impulse gives its own row.
 void RelativeMeasure::prepare_data(const ContactBlocks& blocks) {
   row_data_ = 0;
   const double* norm = entry_norm_.data();
@@ -95,10 +94,15 @@ void RelativeMeasure::prepare_data(const ContactBlocks& blocks) {
     for (int a = 0; a < unit.dim; ++a) W[a] = blocks.compliance(unit.row + a);
     for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
       for (int a = 0; a < unit.dim; ++a, ++norm) W[a] += *norm * *norm;
+    const bool is_joint = i < blocks.num_bilateral();
+    for (int a = 0; a < unit.dim && !blocks.has_bodies(); ++a) {
+      W[a] = is_joint ? blocks.bilateral_W(i) : blocks.contact(i - blocks.num_bilateral()).W(a, a);
+      if (!(W[a] > 0)) W[a] = blocks.omega(i);
+    }
     for (int a = 0; a < unit.dim; ++a)
       if (W[a] > 0)
         row_data_ = std::max(row_data_, std::abs(blocks.bias(unit.row + a)) / std::sqrt(W[a]));
-    if (i < blocks.num_bilateral() && W[0] > 0)
+    if (is_joint && W[0] > 0)
       row_data_ = std::max(
           row_data_, std::sqrt(W[0]) * std::abs(std::clamp(0.0, blocks.lower(i), blocks.upper(i))));
   }

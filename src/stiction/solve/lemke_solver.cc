@@ -266,7 +266,9 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
   solution.set_zero(problem);
   if (!options_.warm_start && is_plain_lcp(problem)) {
     SolverReport report;
-    if (workspace_->plain.try_solve(problem, solution, report)) return report;
+    if (workspace_->plain.try_solve(problem, solution, report) &&
+        workspace_->acceptance.accepts(problem, solution))
+      return report;
     std::fill(solution.r.begin(), solution.r.end(), 0.0);
   }
   if (!is_supported(problem)) return {.status = SolverStatus::kUnsupported, .has_answer = false};

@@ -30,7 +30,8 @@ bool is_symmetric(const double* block, int n) {
 
 SaddleLdlt::Status SaddleLdlt::factor(const StepProblem& problem, const std::vector<char>& active,
                                       const std::vector<double>& extra_compliance) {
-  if (!place_rows(problem, active)) rebuild(problem, active);
+  // After a failure the order may be one for other numbers.
+  if (has_failed_ || !place_rows(problem, active)) rebuild(problem, active);
   const bool is_new = !is_factored_;  // the order is made for these numbers then
   Status status = Status::kNonsymmetric;
   if (load(problem, active, extra_compliance)) {
@@ -43,6 +44,7 @@ SaddleLdlt::Status SaddleLdlt::factor(const StepProblem& problem, const std::vec
     }
   }
   is_factored_ = status == Status::kFactored;
+  has_failed_ = !is_factored_;
   if (is_factored_) {
     std::fill(is_changed_.begin(), is_changed_.end(), 0);
     name_redundant_rows();

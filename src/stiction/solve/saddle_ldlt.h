@@ -140,6 +140,7 @@ class SaddleLdlt {
   std::int64_t flops_ = 0;
   bool is_exact_ = false;     // the graph was built for the present rows, not only fitted
   bool is_factored_ = false;  // panels belong to values_
+  bool has_failed_ = false;   // the last time
 };
 
 }  // namespace stiction

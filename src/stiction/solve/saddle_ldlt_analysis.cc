@@ -36,7 +36,7 @@ void SaddleLdlt::rebuild(const StepProblem& problem, const std::vector<char>& ca
   list_items();
   lay_out();
   is_exact_ = true;
-  is_factored_ = false;
+  is_factored_ = has_failed_ = false;
   ++num_analyses_;
 }
 
