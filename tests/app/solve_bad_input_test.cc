@@ -138,7 +138,7 @@ TEST_F(SolveBadInput, MissedToleranceIsReportedWithTheBestIterateAndItsCertifica
     EXPECT_NE(json["status"], "solved");
     ASSERT_EQ(json["r"].size(), 1u);
     EXPECT_TRUE(json["r"][0].is_number());
-    EXPECT_EQ(json["certificate"].size(), 3u);
+    EXPECT_EQ(json["certificate"].size(), 4u);
     ASSERT_TRUE(json["error"].is_number());
     EXPECT_GT(json["error"].get<double>(), 1e-8);
     const ProblemFile written = read_problem_file(file("out.hdf5"));  // the iterate is kept

@@ -36,7 +36,7 @@ TEST_F(SolveCommand, SolvesAnLcpAndSaysSoInJson) {
   EXPECT_LE(json["error"].get<double>(), 1e-8);
   EXPECT_GE(json["iterations"].get<int>(), 1);
   EXPECT_GE(json["wall_s"].get<double>(), 0);
-  EXPECT_EQ(json["certificate"].size(), 3u);
+  EXPECT_EQ(json["certificate"].size(), 4u);
   ASSERT_EQ(json["r"].size(), 2u);
   EXPECT_NEAR(json["r"][0].get<double>(), 2, 1e-8);
   EXPECT_NEAR(json["r"][1].get<double>(), 0, 1e-8);

@@ -55,7 +55,9 @@ Verdict solve_and_judge(const ProblemFile& file, const SolveOptions& options) {
   verdict.error = compute_published_error(file.kind, file.problem, verdict.solution);
   Certifier certifier;
   verdict.certificate = certifier.certify(file.problem, verdict.solution);
-  verdict.is_solved = verdict.error <= options.tolerance;
+  verdict.is_solved = verdict.error <= options.tolerance &&
+                      (verdict.certificate.meets(options.tolerance) ||
+                       !has_inflated_impulses(file.problem, verdict.solution));
   if (!verdict.is_solved) {
     verdict.offenders = certifier.offenders(options.tolerance);
     verdict.contradiction = find_contradiction(file.problem);
@@ -87,7 +89,8 @@ std::string to_json(const ProblemFile& file, const SolveOptions& options, const 
   object["error"] = to_json_number(verdict.error);
   object["certificate"] = {{"momentum", to_json_number(verdict.certificate.momentum)},
                            {"bilateral", to_json_number(verdict.certificate.bilateral)},
-                           {"cone", to_json_number(verdict.certificate.cone)}};
+                           {"cone", to_json_number(verdict.certificate.cone)},
+                           {"motion", to_json_number(verdict.certificate.motion)}};
   if (!verdict.is_solved) {
     object["above_tolerance"] = {{"rows", verdict.offenders.rows},
                                  {"contacts", verdict.offenders.contacts}};
@@ -148,11 +151,11 @@ std::string to_summary(const ProblemFile& file, const SolveOptions& options,
              "{}\n"
              "{}{} by {} in {} iterations, {:.3g} s\n"
              "error {:.3g} (tolerance {:g}); residual {:.3g}: momentum {:.3g}, bilateral {:.3g}, "
-             "cone {:.3g}\n",
+             "cone {:.3g}, motion {:.3g}\n",
              describe(file), verdict.is_solved ? "" : "not solved: ", status_text(verdict),
              options.solver, verdict.report.iterations, verdict.wall, verdict.error,
              options.tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
-             certificate.cone) +
+             certificate.cone, certificate.motion) +
          explain(verdict);
 }
 

@@ -373,11 +373,12 @@ double Certifier::bilateral_residual(const StepProblem& problem, const StepSolut
     const double error = projected == shifted ? step : lambda - projected;
     row_error_[i] =
         std::abs(error) * weight + excess_rounding(std::abs(lambda) * weight, data_cap_);
+    const double reach = std::min((view.reach[0] + std::abs(problem.bias[i])) / weight, data_cap_);
     const double data = local_data(problem.bilateral, i) + std::abs(problem.bias[i]) / weight +
-                        kRoundingShare * view.reach[0] / weight + data_floor_;
+                        kRoundingShare * reach + data_floor_;
     motion_ = worse(motion_, energy_error(row_error_[i], data));
     total += std::abs(lambda) * weight;
-    background = std::max(background, (view.reach[0] + std::abs(problem.bias[i])) / weight);
+    background = std::max(background, reach);
   }
   row_scale_ = std::min(total, data_cap_) + kBackgroundShare * background;
   return worst_of(row_error_, row_scale_);
@@ -431,13 +432,13 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
     for (int i = 0; i < 3; ++i)
       error[i] = projected[i] == shifted[i] ? u_hat[i] : impulse[i] - projected[i];
     contact_error_[j] = error.norm() + excess_rounding(impulse.norm(), data_cap_);
-    double data = local_data(problem.contacts, j) + data_floor_ +
-                  kRoundingShare * view.reach.cwiseProduct(s).norm();
+    const double reach = std::min(view.reach.cwiseProduct(s).norm(), data_cap_);
+    double data = local_data(problem.contacts, j) + data_floor_ + kRoundingShare * reach;
     for (int i = 0; i < num_rows; ++i)
       data = std::max(data, std::abs(problem.contact_bias[start + i]) * s[i]);
     motion_ = worse(motion_, energy_error(contact_error_[j], data));
     total += impulse.norm();
-    background = std::max(background, view.reach.cwiseProduct(s).norm());
+    background = std::max(background, reach);
   }
   contact_scale_ = std::min(total, data_cap_) + kBackgroundShare * background;
   return worst_of(contact_error_, contact_scale_);

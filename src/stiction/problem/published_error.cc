@@ -223,6 +223,38 @@ RowVelocities compute_row_velocities(const StepProblem& problem, const StepSolut
   return rows;
 }
 
+bool has_inflated_impulses(const StepProblem& problem, const StepSolution& solution) {
+  constexpr double kProportion = 1e6;
+  const RowCoupling& coupling = problem.coupling;
+  const int num_bilateral = problem.num_bilateral();
+  double data = 0, effect = 0;
+  for (const std::vector<double>* list : {&problem.bias, &problem.contact_bias})
+    for (const double bias : *list) data = std::max(data, std::abs(bias));
+  for (int i = 0; i < coupling.num_rows(); ++i) {
+    const double x = i < num_bilateral ? solution.lambda[i] : solution.r[i - num_bilateral];
+    double own = 0, largest = 0;
+    for (int e = coupling.entry_start(i); e < coupling.entry_start(i + 1); ++e) {
+      if (coupling.column(e) == i) own = coupling.value(e);
+      largest = std::max(largest, std::abs(coupling.value(e)));
+    }
+    if (x != 0 && largest == 0 && problem.num_blocks() == 0) return true;
+    effect = std::max(effect, std::abs(x) * (own > 0 ? own : largest));
+  }
+  if (effect > kProportion * data) return true;
+  double momentum = 0, impulse = 0;
+  for (const double p : problem.p) momentum = std::max(momentum, std::abs(p));
+  for (const BlockRows* rows : {&problem.bilateral, &problem.contacts})
+    for (int i = 0; i < rows->num_row_blocks(); ++i)
+      for (int e = rows->entry_start(i); e < rows->entry_start(i + 1); ++e) {
+        const std::vector<double>& x = rows == &problem.bilateral ? solution.lambda : solution.r;
+        const ConstVectorMap pieces(
+            rows->entry_values(e),
+            static_cast<Eigen::Index>(rows->num_rows(i)) * rows->entry_columns(e));
+        impulse = std::max(impulse, std::abs(x[rows->row_start(i)]) * pieces.cwiseAbs().maxCoeff());
+      }
+  return impulse > kProportion * momentum && momentum > 0;
+}
+
 double compute_published_error(ProblemKind kind, const StepProblem& problem,
                                const StepSolution& solution) {
   return PublishedError().compute(kind, problem, solution);

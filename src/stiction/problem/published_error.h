@@ -47,6 +47,11 @@ struct RowVelocities {
 };
 RowVelocities compute_row_velocities(const StepProblem& problem, const StepSolution& solution);
 
+/// Whether impulses are out of all proportion to biases and momenta: a million times what these
+/// call for. Published errors are relative to impulses, and vanish when impulses grow against a
+/// contradiction.
+[[nodiscard]] bool has_inflated_impulses(const StepProblem& problem, const StepSolution& solution);
+
 /// Computes errors with storage that is reused from call to call.
 class PublishedError {
  public:

@@ -10,7 +10,8 @@
 namespace stiction {
 namespace {
 
-/// Iterative solvers measure themselves by a scale of their own, so they get a margin.
+/// Solvers get a margin: a step of a simulation may take several solves, and what is left of the
+/// error goes on into the next.
 constexpr double kSolverShare = 0.1;
 
 /// A remainder of a duration below this share of h is rounding, not a step.
@@ -26,9 +27,9 @@ std::string rejection_text(double t, double h, double tolerance, const Certifica
   if (!certificate.meets(tolerance) && std::isfinite(certificate.residual()))
     return fmt::format(
         "{} misses the tolerance {}: residual {:.3g} (momentum {:.3g}, bilateral {:.3g}, cone "
-        "{:.3g}); solver: {}",
+        "{:.3g}, motion {:.3g}); solver: {}",
         step, tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
-        certificate.cone, to_text(report.status));
+        certificate.cone, certificate.motion, to_text(report.status));
   return step +
          " leads nowhere: a number is not finite, or the mass matrix is not positive definite";
 }
