@@ -220,5 +220,71 @@ TEST(FindFault, NamesWhatIsWrong) {
   EXPECT_EQ(find_fault(problem), "contact 0 touches mass block 3, but there are 1");
 }
 
+// A body of 1 kg between the ground and one of 1e8 kg, all at rest at the end. If both sink at a
+// sixth of their free velocity the impulses are right to a sixth of 1e8, which hides 1/6 m/s of the
+// light one from errors that are relative to impulses.
+TEST(Certificate, SeesALightBodySinkUnderAHeavyOne) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = 1;
+  problem.add_mass_block(1)(0, 0) = 1e8;
+  problem.p = {-1, -1e8};
+  for (int j = 0; j < 2; ++j)
+    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  problem.contacts.clear();
+  problem.contacts.add_row_block(1);
+  problem.contacts.add_entry(0, 1)(0, 0) = 1;
+  problem.contacts.add_row_block(1);
+  problem.contacts.add_entry(0, 1)(0, 0) = -1;
+  problem.contacts.add_entry(1, 1)(0, 0) = 1;
+  StepSolution rest, sinking;
+  rest.w = {0, 0};
+  rest.r = {1e8 + 1, 1e8};
+  EXPECT_LE(certify(problem, rest).residual(), 1e-15);
+  const double v = -1.0 / 6;
+  sinking.w = {v, v};
+  sinking.r = {(1 + v) * (1e8 + 1), (1 + v) * 1e8};
+  const Certificate certificate = certify(problem, sinking);
+  EXPECT_LT(certificate.cone, 1e-8);
+  EXPECT_GT(certificate.motion, 1e-6);
+}
+
+TEST(Certificate, IsInvalidWhereACouplingOrAComplianceIsNotANumber) {
+  StepProblem problem;
+  problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  problem.contact_bias = {1};
+  problem.coupling.add_row();
+  problem.coupling.add_entry(0, std::numeric_limits<double>::quiet_NaN());
+  StepSolution zero;
+  zero.r = {0};
+  EXPECT_FALSE(certify(problem, zero).meets(1));
+  StepProblem falling;
+  falling.add_mass_block(1)(0, 0) = 1;
+  falling.p = {-1};
+  falling.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  falling.contacts.add_entry(0, 1)(0, 0) = 1;
+  falling.contact_compliance = {std::numeric_limits<double>::quiet_NaN()};
+  zero.w = {-1};
+  EXPECT_FALSE(certify(falling, zero).meets(1));
+}
+
+// K = [0 0; 1 1]: nothing moves the first row, but its impulse moves the second.
+TEST(Certificate, AllowsNoImpulseAtAnOpenContactThatNothingMoves) {
+  StepProblem problem;
+  for (int j = 0; j < 2; ++j)
+    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  problem.contact_bias = {1, -5};
+  problem.coupling.add_row();
+  problem.coupling.add_row();
+  problem.coupling.add_entry(0, 1);
+  problem.coupling.add_entry(1, 1);
+  StepSolution right, wrong, negative;
+  right.r = {0, 5};
+  wrong.r = {5, 0};
+  negative.r = {-3, 8};
+  EXPECT_TRUE(certify(problem, right).meets(1e-15));
+  EXPECT_FALSE(certify(problem, wrong).meets(1));
+  EXPECT_FALSE(certify(problem, negative).meets(1));
+}
+
 }  // namespace
 }  // namespace stiction

@@ -149,5 +149,52 @@ TEST(AutoSolver, GivesTheSameBitsWhateverItSolvedBefore) {
   }
 }
 
+/// Two contacts that push a point from both sides: no velocity satisfies both.
+void add_wedge(StepProblem& problem, int num_tangents) {
+  const int block = problem.num_blocks();
+  problem.add_mass_block(3).setIdentity();
+  for (const double side : {1.0, -1.0}) {
+    problem.add_contact({.num_tangents = num_tangents, .mu = 0.3, .section = {}, .key = 0});
+    problem.contacts.add_entry(block, 3) =
+        Eigen::Matrix3d(Eigen::Vector3d(side, 1, 1).asDiagonal()).topRows(num_tangents + 1);
+    problem.contact_bias[problem.contacts.row_start(problem.num_contacts() - 1)] = -1;
+  }
+}
+
+TEST(AutoSolver, GoesOnToTheEndOfTheLongerChainWhereTwoIslandsFail) {
+  for (const StoppingMeasure measure :
+       {StoppingMeasure::kCertificate, StoppingMeasure::kPublished, StoppingMeasure::kBoth}) {
+    StepProblem problem;
+    add_wedge(problem, 2);
+    add_wedge(problem, 1);
+    StepSolution solution;
+    AutoSolver solver({.tolerance = 1e-9, .measure = measure});
+    EXPECT_EQ(solver.solve(problem, solution).status, SolverStatus::kInfeasible);
+    EXPECT_TRUE(solution.is_finite());
+  }
+}
+
+// w₁ + w₂ = −2 whatever z is. Impulses that grow make any error small that is relative to them.
+TEST(AutoSolver, IsNotFooledByImpulsesThatGrowAgainstAContradiction) {
+  for (const StoppingMeasure measure :
+       {StoppingMeasure::kCertificate, StoppingMeasure::kPublished, StoppingMeasure::kBoth})
+    for (const int num_tangents : {0, 1}) {
+      StepProblem problem;
+      for (int j = 0; j < 2; ++j)
+        problem.add_contact({.num_tangents = num_tangents, .mu = 0.3, .section = {}, .key = 0});
+      const int stride = 1 + num_tangents;
+      for (int row = 0; row < 2 * stride; ++row) {
+        problem.coupling.add_row();
+        for (int column = 0; column < 2 * stride; ++column)
+          if (row % stride == column % stride)
+            problem.coupling.add_entry(column, row == column ? 1 : -1);
+        problem.contact_bias[row] = row % stride == 0 ? -1 : 0.2;
+      }
+      StepSolution solution;
+      AutoSolver solver({.tolerance = 1e-8, .measure = measure});
+      EXPECT_EQ(solver.solve(problem, solution).status, SolverStatus::kInfeasible) << num_tangents;
+    }
+}
+
 }  // namespace
 }  // namespace stiction

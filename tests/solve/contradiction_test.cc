@@ -108,5 +108,22 @@ TEST(Contradiction, IsTrueWhereRandomBiasesPullApart) {
   EXPECT_GE(num_found + num_solved, 190);  // hardly any problem is left undecided
 }
 
+// The weights 1, 1 balance to 1e-7; what is left of them is enough for a body that moves.
+TEST(Contradiction, IsNoneWhereTheMotionOfABodyResolvesIt) {
+  StepProblem problem;
+  problem.add_mass_block(2).setIdentity();
+  problem.p = {0, 1};
+  for (const auto& normal : {Eigen::RowVector2d(1, 0), Eigen::RowVector2d(-1, 1e-7)}) {
+    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+    problem.contacts.add_entry(0, 2) = normal;
+    problem.contact_bias.back() = -1e-9;
+  }
+  StepSolution solution;
+  solution.w = {1e-9, 1};
+  solution.r = {1e-9, 0};
+  EXPECT_TRUE(certify(problem, solution).meets(1e-12));
+  EXPECT_FALSE(find_contradiction(problem).is_found());
+}
+
 }  // namespace
 }  // namespace stiction

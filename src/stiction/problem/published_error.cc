@@ -252,7 +252,7 @@ bool has_inflated_impulses(const StepProblem& problem, const StepSolution& solut
             static_cast<Eigen::Index>(rows->num_rows(i)) * rows->entry_columns(e));
         impulse = std::max(impulse, std::abs(x[rows->row_start(i)]) * pieces.cwiseAbs().maxCoeff());
       }
-  return impulse > kProportion * momentum && momentum > 0;
+  return impulse > kProportion * momentum;
 }
 
 double compute_published_error(ProblemKind kind, const StepProblem& problem,

@@ -213,6 +213,10 @@ ProblemFile read_fclib_local(const FclibFile& source) {
   for (std::size_t i = 0; i < mu.size(); ++i)
     file.problem.add_contact({file.space_dimension - 1, mu[i], FrictionSection::disc(), i});
   file.problem.contact_bias = q;
+  for (const char* equations : {"/V", "/R"})
+    if (source.has(kLocal + equations))
+      source.fail(kLocal + equations,
+                  "holds equations of a local problem, which are not supported; expected W alone");
   add_coupling(source.read_matrix(kLocal + "/W", num_rows, num_rows), file.problem.coupling);
   read_answers(source, file);
   return file;

@@ -3,8 +3,7 @@
 //   the start, if it already passes: no iterations
 //   the cheapest solver that should do: pivoting for small problems with flat friction sections,
 //     Gauss–Seidel sweeps for the others
-//   a chain of slower and more robust ones, each starting from the best answer so far, until the
-//     judge (acceptance.h) is content
+//   a chain of slower and more robust ones, until the judge (acceptance.h) is content
 //
 // The judge has the last word on the whole problem, too: islands that hardly move may stay rougher
 // than they would have to be alone. If nothing reaches the tolerance the best answer is returned

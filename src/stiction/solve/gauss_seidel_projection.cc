@@ -23,6 +23,7 @@ int sector(const PolygonTable& table, double x, double y) {
   const int n = table.num_sides();
   const double first = table.section.kind == FrictionSection::Kind::kBox ? 0.125 : 0;
   const double turn = std::atan2(y, x) / (2 * std::numbers::pi) - first;
+  if (!std::isfinite(turn)) return 0;  // any: the result will not be finite either
   return static_cast<int>(std::floor((turn - std::floor(turn)) * n)) % n;
 }
 

@@ -55,6 +55,7 @@ bool OneContact::solve_polygon(const double* q, double* r, double& hint) const {
   std::fill(r, r + 3, 0.0);
   const int num_faces = 2 * table_->num_sides();
   const double turn = std::atan2(-reduced.b[1], -reduced.b[0]) / (2 * std::numbers::pi);
+  if (!std::isfinite(turn)) return false;
   const int guess = static_cast<int>(std::floor((turn < 0 ? turn + 1 : turn) * num_faces));
   const int start = hint > 0 ? static_cast<int>(hint) - 1 : guess % num_faces;
   double least = kAccepted;
