@@ -204,6 +204,20 @@ TEST(Certificate, CompliantRowHoldsExactly) {
   EXPECT_LT(certify(problem, answer).residual(), 1e-15);
 }
 
+TEST(FindFault, SeesWhatIsNamedTwice) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = 1;
+  problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+  problem.contacts.add_entry(0, 1)(0, 0) = 1;
+  problem.coupling.add_row();
+  problem.coupling.add_entry(0, 1);
+  EXPECT_EQ(find_fault(problem), "");
+  problem.coupling.add_entry(0, 2);
+  EXPECT_EQ(find_fault(problem), "coupling of row 0 names row 0 twice");
+  problem.contacts.add_entry(0, 1)(0, 0) = 1;
+  EXPECT_EQ(find_fault(problem), "contact 0 names mass block 0 twice");
+}
+
 TEST(FindFault, NamesWhatIsWrong) {
   EXPECT_EQ(find_fault(block(2, 2, -1)), "");
   EXPECT_EQ(find_fault(block(-2, 2, -1)), "mass block 0 is not positive definite");

@@ -211,6 +211,34 @@ TEST_F(ProblemReader, DamagedBytesNeverCrash) {
   }
 }
 
+// R l + Vᵀr + s = 0 and u = W r + V l + q, the saddle form of FCLIB.
+TEST_F(ProblemReader, EquationsOfALocalProblemBecomeBilateralRows) {
+  const LocalExample example = make_local_example(2, 2, 1);
+  const auto num_rows = example.W.rows();
+  const Eigen::MatrixXd V = Eigen::MatrixXd::Constant(num_rows, 1, 2.0);
+  {
+    RawFile file(path());
+    file.group("fclib_local");
+    file.integer("fclib_local/spacedim", example.dimension);
+    file.matrix("fclib_local/W", example.W, MatrixForm::kTriplets);
+    file.matrix("fclib_local/V", V, MatrixForm::kTriplets);
+    file.matrix("fclib_local/R", Eigen::MatrixXd::Constant(1, 1, 3.0), MatrixForm::kTriplets);
+    file.group("fclib_local/vectors");
+    file.vector("fclib_local/vectors/q", example.q);
+    file.vector("fclib_local/vectors/s", Eigen::VectorXd::Constant(1, 0.5));
+    file.vector("fclib_local/vectors/mu", example.state.mu);
+    file.close();
+  }
+  const ProblemFile file = read_problem_file(path());
+  ASSERT_EQ(file.problem.num_bilateral(), 1);
+  EXPECT_EQ(file.problem.bias[0], -0.5);
+  const Eigen::MatrixXd K = dense_coupling(file.problem);
+  EXPECT_EQ(K(0, 0), 3);
+  EXPECT_EQ(K.bottomLeftCorner(num_rows, 1), V);
+  EXPECT_EQ(K.topRightCorner(1, num_rows), V.transpose());
+  EXPECT_EQ(K.bottomRightCorner(num_rows, num_rows), example.W);
+}
+
 TEST_F(ProblemReader, RollingFrictionIsRefusedByName) {
   LocalExample example = make_local_example(2, 5, 1);
   example.dimension = 5;

@@ -94,6 +94,9 @@ std::string find_row_fault(const StepProblem& problem, const BlockRows& rows, co
       if (rows.entry_columns(e) != problem.block_size(block))
         return fmt::format("{} {} has {} columns in mass block {} of size {}", what, i,
                            rows.entry_columns(e), block, problem.block_size(block));
+      for (int other = rows.entry_start(i); other < e; ++other)
+        if (rows.entry_block(other) == block)
+          return fmt::format("{} {} names mass block {} twice", what, i, block);
       if (!rows.entry_matrix(i, e).allFinite())
         return fmt::format("{} {} has an entry that is not finite", what, i);
     }
@@ -136,11 +139,15 @@ std::string find_coupling_fault(const StepProblem& problem) {
   if (coupling.num_rows() != problem.num_rows())
     return fmt::format("coupling has {} rows, the problem has {}", coupling.num_rows(),
                        problem.num_rows());
+  std::vector<int> last_row(problem.num_rows(), -1);  // that named a column
   for (int i = 0; i < coupling.num_rows(); ++i)
     for (int e = coupling.entry_start(i); e < coupling.entry_start(i + 1); ++e) {
       if (coupling.column(e) < 0 || coupling.column(e) >= problem.num_rows())
         return fmt::format("coupling of row {} names row {}, but there are {}", i,
                            coupling.column(e), problem.num_rows());
+      if (last_row[coupling.column(e)] == i)
+        return fmt::format("coupling of row {} names row {} twice", i, coupling.column(e));
+      last_row[coupling.column(e)] = i;
       if (!std::isfinite(coupling.value(e)))
         return fmt::format("coupling of row {} has an entry that is not finite", i);
     }

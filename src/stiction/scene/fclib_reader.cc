@@ -44,11 +44,36 @@ std::vector<double> read_free_velocities(const FclibFile& source, const std::str
   return values;
 }
 
-void add_coupling(const SparseMatrix& matrix, RowCoupling& coupling) {
-  for (int i = 0; i < matrix.num_rows; ++i) {
-    coupling.add_row();
-    for (int e = matrix.row_start[i]; e < matrix.row_start[i + 1]; ++e)
-      coupling.add_entry(matrix.column[e], matrix.value[e]);
+void add_entries(const SparseMatrix& matrix, int row, int first_column, RowCoupling& coupling) {
+  for (int e = matrix.row_start[row]; e < matrix.row_start[row + 1]; ++e)
+    coupling.add_entry(first_column + matrix.column[e], matrix.value[e]);
+}
+
+/// K = [R Vᵀ; V W]: V and R are optional, for equations R l + Vᵀr + s = 0 beside u = W r + V l + q.
+void add_local_coupling(const FclibFile& source, StepProblem& problem) {
+  const int num_rows = problem.num_contact_rows();
+  const SparseMatrix W = source.read_matrix(kLocal + "/W", num_rows, num_rows);
+  SparseMatrix V, Vt, R;
+  V.num_rows = R.num_rows = num_rows;
+  V.row_start.assign(num_rows + 1, 0);
+  int num_equations = 0;
+  if (source.has(kLocal + "/V") || source.has(kLocal + "/R")) {
+    num_equations = source.read_num_columns(kLocal + "/V");
+    V = source.read_matrix(kLocal + "/V", num_rows, num_equations);
+    Vt = transposed(V);
+    R = source.read_matrix(kLocal + "/R", num_equations, num_equations);
+    for (const double s : source.read_vector(kLocal + "/vectors/s", num_equations))
+      problem.add_bilateral_row({.bias = -s});
+  }
+  for (int i = 0; i < num_equations; ++i) {
+    problem.coupling.add_row();
+    add_entries(R, i, 0, problem.coupling);
+    add_entries(Vt, i, num_equations, problem.coupling);
+  }
+  for (int i = 0; i < num_rows; ++i) {
+    problem.coupling.add_row();
+    add_entries(V, i, 0, problem.coupling);
+    add_entries(W, i, num_equations, problem.coupling);
   }
 }
 
@@ -213,11 +238,7 @@ ProblemFile read_fclib_local(const FclibFile& source) {
   for (std::size_t i = 0; i < mu.size(); ++i)
     file.problem.add_contact({file.space_dimension - 1, mu[i], FrictionSection::disc(), i});
   file.problem.contact_bias = q;
-  for (const char* equations : {"/V", "/R"})
-    if (source.has(kLocal + equations))
-      source.fail(kLocal + equations,
-                  "holds equations of a local problem, which are not supported; expected W alone");
-  add_coupling(source.read_matrix(kLocal + "/W", num_rows, num_rows), file.problem.coupling);
+  add_local_coupling(source, file.problem);
   read_answers(source, file);
   return file;
 }

@@ -36,6 +36,8 @@ constexpr double kLooseTolerance = 1e-6;
 constexpr int kLooseSweeps = 200;
 constexpr int kTightSweeps = 50;
 constexpr int kPatientSweeps = 20000;
+/// Above this number of contacts sweeps hardly ever reach a tight tolerance.
+constexpr int kManyDiscs = 300;
 
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
@@ -49,11 +51,13 @@ struct Traits {
   bool is_smooth = false;    // discs in space, which have no corners to pivot between
   bool is_cornered = false;  // polygons or boxes in space, which have no smooth boundary
   int num_lemke_rows = 0;
+  int num_contacts = 0;
 };
 
 Traits inspect(const StepProblem& problem) {
   Traits traits;
   traits.num_lemke_rows = problem.num_bilateral();
+  traits.num_contacts = problem.num_contacts();
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int num_rows = problem.contacts.num_rows(j);
     const bool has_friction = num_rows > 1 && problem.mu[j] > 0;
@@ -71,13 +75,14 @@ Traits inspect(const StepProblem& problem) {
 
 /// The methods for a problem, cheapest first. Steps of a simulation are worth an exact answer where
 /// it costs as little as a good one.
-std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact) {
+std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, bool is_tight) {
   using enum Method;
   static constexpr Method kForLcp[] = {kLemke, kBlockPivot, kNewton, kPatientSweeps};
   static constexpr Method kForLargeLcp[] = {kSweeps, kNewton, kPatientSweeps, kLemke};
   static constexpr Method kForCorners[] = {kLemke, kSweeps, kPatientSweeps};
   static constexpr Method kForManyCorners[] = {kSweeps, kPatientSweeps, kLemke};
   static constexpr Method kForDiscs[] = {kSweeps, kNewton, kInteriorPoint, kPatientSweeps};
+  static constexpr Method kForManyDiscs[] = {kNewton, kInteriorPoint, kPatientSweeps};
   static constexpr Method kForPlanes[] = {kSweeps, kNewton, kLemke, kInteriorPoint, kPatientSweeps};
   static constexpr Method kForSmallPlanes[] = {kLemke, kSweeps, kNewton, kPatientSweeps};
   const bool is_small = traits.num_lemke_rows <= kMaxLemkeRows;
@@ -85,6 +90,7 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact) {
   if (traits.is_lcp) return kForLargeLcp;
   if (traits.is_cornered && is_small) return kForCorners;
   if (traits.is_cornered) return kForManyCorners;
+  if (traits.is_smooth && is_tight && traits.num_contacts > kManyDiscs) return kForManyDiscs;
   if (traits.is_smooth) return kForDiscs;
   if (prefers_exact && is_small) return kForSmallPlanes;
   return kForPlanes;
@@ -156,14 +162,15 @@ class AutoSolver::Team {
         patient_sweeps_({.tolerance = options.tolerance,
                          .measure = options.measure,
                          .max_iterations = kPatientSweeps}),
-        prefers_exact_(options.measure != StoppingMeasure::kPublished) {}
+        prefers_exact_(options.measure != StoppingMeasure::kPublished),
+        is_tight_(options.tolerance < kLooseTolerance) {}
 
   /// Runs the level-th method and keeps its answer in `solution` if it is the better one. `best` is
   /// the measure of `solution`, infinite if unknown. False if there is no such method.
   bool improve(const StepProblem& problem, int level, const StepSolution& start,
                StepSolution& solution, double& best, SolverReport& report) {
     const Traits traits = inspect(problem);
-    const std::span<const Method> chain = choose_chain(traits, prefers_exact_);
+    const std::span<const Method> chain = choose_chain(traits, prefers_exact_, is_tight_);
     if (level >= static_cast<int>(chain.size())) return false;
     const Method method = chain[level];
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
@@ -214,7 +221,7 @@ class AutoSolver::Team {
   InteriorPointSolver interior_point_;
   NsgsSolver patient_sweeps_;
   StepSolution trial_;
-  bool prefers_exact_;
+  bool prefers_exact_, is_tight_;
 };
 
 AutoSolver::AutoSolver(const AutoOptions& options)
