@@ -205,7 +205,7 @@ TEST_F(ProblemReader, DamagedBytesNeverCrash) {
     std::string damaged = bytes;
     for (int k = 0; k < 4; ++k)
       damaged[static_cast<std::size_t>(random.uniform() * static_cast<double>(bytes.size()))] =
-          static_cast<char>(random.uniform(0, 256));
+          static_cast<char>(random.integer(0, 255));
     write_bytes(path(), damaged);
     complaint();  // nothing or a complaint
   }
