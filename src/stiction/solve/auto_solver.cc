@@ -36,6 +36,8 @@ constexpr double kLooseTolerance = 1e-6;
 constexpr int kLooseSweeps = 200;
 constexpr int kTightSweeps = 50;
 constexpr int kPatientSweeps = 20000;
+/// At a loose tolerance this many over the whole problem often do, before it is taken apart.
+constexpr int kFewSweeps = 20;
 /// Above this number of contacts sweeps hardly ever reach a tight tolerance.
 constexpr int kManyDiscs = 300;
 
@@ -157,6 +159,9 @@ class AutoSolver::Team {
             {.tolerance = options.tolerance,
              .measure = options.measure,
              .max_iterations = options.tolerance >= kLooseTolerance ? kLooseSweeps : kTightSweeps}),
+        few_sweeps_({.tolerance = options.tolerance,
+                     .measure = options.measure,
+                     .max_iterations = kFewSweeps}),
         newton_({.tolerance = options.tolerance, .measure = options.measure}),
         interior_point_({.tolerance = options.tolerance, .measure = options.measure}),
         patient_sweeps_({.tolerance = options.tolerance,
@@ -174,27 +179,40 @@ class AutoSolver::Team {
     if (level >= static_cast<int>(chain.size())) return false;
     const Method method = chain[level];
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
+    report.stage = std::max(report.stage, level);
     // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
     // to five times.
-    trial_ = method == Method::kNewton ? start : solution;
-    const SolverReport run = solver(method).solve(problem, trial_);
-    report.iterations += run.iterations;
-    report.stage = std::max(report.stage, level);
-    if (run.status == SolverStatus::kUnsupported || !run.has_answer) return true;
-    report.has_answer = true;
-    // They ask the same judge before they say so.
-    const bool is_confirmed = run.status == SolverStatus::kConverged;
-    const double found = is_confirmed ? 0 : judge_.measure(problem, trial_);
-    if (found < best) {
-      best = found;
-      solution = trial_;
-    }
+    run(problem, solver(method), method == Method::kNewton ? start : solution, solution, best,
+        report);
     return true;
+  }
+
+  /// A first attempt at a problem with friction, worth its while at a loose tolerance.
+  void try_few_sweeps(const StepProblem& problem, StepSolution& solution, double& best,
+                      SolverReport& report) {
+    if (!is_tight_ && !inspect(problem).is_lcp)
+      run(problem, few_sweeps_, solution, solution, best, report);
   }
 
   bool is_good(double measure) const { return measure <= judge_.tolerance(); }
 
  private:
+  void run(const StepProblem& problem, Solver& solver, const StepSolution& start,
+           StepSolution& solution, double& best, SolverReport& report) {
+    trial_ = start;
+    const SolverReport outcome = solver.solve(problem, trial_);
+    report.iterations += outcome.iterations;
+    if (outcome.status == SolverStatus::kUnsupported || !outcome.has_answer) return;
+    report.has_answer = true;
+    // They ask the same judge before they say so.
+    const bool is_confirmed = outcome.status == SolverStatus::kConverged;
+    const double found = is_confirmed ? 0 : judge_.measure(problem, trial_);
+    if (found < best) {
+      best = found;
+      solution = trial_;
+    }
+  }
+
   Solver& solver(Method method) {
     switch (method) {
       case Method::kLemke:
@@ -217,6 +235,7 @@ class AutoSolver::Team {
   LemkeSolver lemke_;
   BlockPivotSolver block_pivot_;
   NsgsSolver sweeps_;
+  NsgsSolver few_sweeps_;
   NewtonSolver newton_;
   InteriorPointSolver interior_point_;
   NsgsSolver patient_sweeps_;
@@ -241,8 +260,10 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   // Taking a small problem apart costs as much as a first attempt at solving it.
   if (problem.num_rows() <= kSmallRows) {
     (void)whole_->improve(problem, level++, start_, solution, best, report);
-    if (whole_->is_good(best)) return {SolverStatus::kConverged, report.iterations, report.stage};
+  } else {
+    whole_->try_few_sweeps(problem, solution, best, report);
   }
+  if (whole_->is_good(best)) return {SolverStatus::kConverged, report.iterations, report.stage};
   islands_.find(problem);
   pending_.clear();
   bool is_solved = false;
