@@ -49,7 +49,7 @@ class NsgsSolver : public Solver {
   SolverReport iterate(const StepProblem& problem, StepSolution& solution);
   void sweep(int number);
   void accelerate(int number);
-  double evaluate(int sweep);
+  double evaluate(int number);
   bool confirm(const StepProblem& problem, StepSolution& solution);
   bool is_anderson() const;
 
