@@ -1,21 +1,18 @@
 // stiction_bench_lemke: Lemke's method for dense complementarity problems, ours (LemkeDense) and
 // that of Siconos, on LCP files and on friction problems with polygonal sections.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
 
+#include "bench/solvers/bench_program.h"
 #include "bench/solvers/lemke_problems.h"
 #include "bench/solvers/lemke_report.h"
 #include "bench/solvers/lemke_rival.h"
-#include "stiction/base/atomic_file.h"
-#include "stiction/base/hdf5_file.h"
 #include "stiction/solve/lemke_dense.h"
 
 namespace stiction::bench {
@@ -31,16 +28,6 @@ struct Options {
   int num_seeds = 3;
   double seconds = 0.2;  // of repetitions per measurement
 };
-
-/// Libraries read their number of threads when they are loaded: the program starts itself again.
-void ensure_one_thread(char** argv) {
-  if (const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
-      threads != nullptr && std::string(threads) == "1")
-    return;
-  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"})
-    ::setenv(name, "1", 1);
-  ::execv("/proc/self/exe", argv);  // returns only if it fails; then the libraries decide
-}
 
 double time_of(const std::function<void()>& solve, int batch) {
   const Clock::time_point start = Clock::now();
@@ -104,13 +91,6 @@ std::vector<DenseLcp> collect_problems(const Options& options) {
   return problems;
 }
 
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile file(path.string());
-  file.write(text);
-  file.commit();
-  fmt::print(stderr, "wrote {}\n", path.string());
-}
-
 int run(const Options& options) {
   std::vector<LemkeRecord> records;
   for (const DenseLcp& lcp : collect_problems(options)) {
@@ -126,8 +106,8 @@ int run(const Options& options) {
   if (!records.empty() && !records.front().driver)
     fmt::print(stderr, "built without Siconos: only our half has run\n");
   std::filesystem::create_directories(options.out);
-  write_text(std::filesystem::path(options.out) / "lemke.md", to_markdown(records));
-  write_text(std::filesystem::path(options.out) / "lemke.json", to_json(records));
+  write_report(std::filesystem::path(options.out) / "lemke.md", to_markdown(records));
+  write_report(std::filesystem::path(options.out) / "lemke.json", to_json(records));
   for (const LemkeSummary& s : summarize(records))
     fmt::print(
         "{:22} {:3} problems, solved by us {:3}, by Siconos {:3}, ratio mean {:6.3g} least "
@@ -158,12 +138,6 @@ int run_program(int argc, char** argv) {
 }  // namespace stiction::bench
 
 int main(int argc, char** argv) {
-  stiction::bench::ensure_one_thread(argv);
-  stiction::skip_hdf5_cleanup_at_exit();
-  try {
-    return stiction::bench::run_program(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "stiction_bench_lemke: {}\n", error.what());
-    return 2;
-  }
+  return stiction::bench::run_alone("stiction_bench_lemke", stiction::bench::run_program, argc,
+                                    argv);
 }

@@ -9,8 +9,9 @@ class OurSession final : public Session {
   OurSession(const StepProblem& problem, const std::string& solver, double tolerance)
       : problem_(problem), solver_(make_solver(solver, tolerance, StoppingMeasure::kPublished)) {}
 
-  /// The workspace stays, as between the steps of a simulation; answers do not.
-  void reset() override { solution_ = {}; }
+  /// The workspace and the arrays of the answer stay, as between the steps of a simulation; the
+  /// answer does not. Siconos gets arrays of zeros too.
+  void reset() override { solution_.set_zero(problem_); }
   int solve() override { return solver_->solve(problem_, solution_).iterations; }
   StepSolution answer() const override { return solution_; }
 

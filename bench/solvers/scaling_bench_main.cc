@@ -13,11 +13,11 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/solvers/bench_program.h"
 #include "bench/solvers/sphere_packing.h"
 #include "stiction/base/error.h"
 #include "stiction/solve/nsgs_solver.h"
@@ -255,12 +255,6 @@ class Plot {
   double left_ = INFINITY, right_ = -INFINITY, bottom_ = INFINITY, top_ = -INFINITY;
 };
 
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file) throw IoError(fmt::format("cannot write '{}'", path.string()));
-}
-
 int run(const Options& options) {
   std::vector<Case> cases;
   for (const bool is_pile : {false, true})
@@ -276,9 +270,9 @@ int run(const Options& options) {
     }
   const std::filesystem::path folder = options.out;
   std::filesystem::create_directories(folder);
-  write_text(folder / "scaling.md", to_markdown(cases, options));
-  write_text(folder / "scaling.json", to_json(cases, options));
-  write_text(folder / "scaling.svg", Plot(cases).draw());
+  write_report(folder / "scaling.md", to_markdown(cases, options));
+  write_report(folder / "scaling.json", to_json(cases, options));
+  write_report(folder / "scaling.svg", Plot(cases).draw());
   const bool all_solved =
       std::all_of(cases.begin(), cases.end(), [](const Case& one) { return one.result.is_solved; });
   return all_solved ? 0 : 3;
@@ -300,10 +294,6 @@ int run_program(int argc, char** argv) {
 }  // namespace stiction::bench
 
 int main(int argc, char** argv) {
-  try {
-    return stiction::bench::run_program(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "stiction_bench_scaling: {}\n", error.what());
-    return 2;
-  }
+  return stiction::bench::run_alone("stiction_bench_scaling", stiction::bench::run_program, argc,
+                                    argv);
 }

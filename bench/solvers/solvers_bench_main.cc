@@ -1,18 +1,15 @@
 // stiction_bench_solvers FOLDER: our solvers, and those of Siconos where it is installed, on every
 // problem file below a folder.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <regex>
 
+#include "bench/solvers/bench_program.h"
 #include "bench/solvers/report.h"
-#include "stiction/base/atomic_file.h"
 #include "stiction/base/error.h"
-#include "stiction/base/hdf5_file.h"
 
 namespace stiction::bench {
 namespace {
@@ -27,17 +24,6 @@ struct Options {
   bool is_ours_only = false;
   TournamentOptions tournament;
 };
-
-/// Linear algebra libraries read their number of threads when they are loaded, so that it must be
-/// set before this program starts: it starts itself once more.
-void ensure_one_thread(char** argv) {
-  if (const char* threads = std::getenv("OPENBLAS_NUM_THREADS");
-      threads != nullptr && std::string(threads) == "1")
-    return;
-  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"})
-    ::setenv(name, "1", 1);
-  ::execv("/proc/self/exe", argv);  // returns only if it fails; then the libraries decide
-}
 
 std::vector<fs::path> find_files(const Options& options) {
   if (!fs::is_directory(options.folder))
@@ -89,21 +75,14 @@ std::vector<ProblemRecord> run_all(const std::vector<fs::path>& files, const Opt
   return records;
 }
 
-void write_text(const fs::path& path, const std::string& text) {
-  AtomicFile file(path.string());
-  file.write(text);
-  file.commit();
-  fmt::print(stderr, "wrote {}\n", path.string());
-}
-
 void write_reports(const std::vector<ProblemRecord>& records, const Options& options) {
   const fs::path folder = options.out;
   fs::create_directories(folder);
-  write_text(folder / "solvers.md", to_markdown(records, options.tournament));
-  write_text(folder / "solvers.json", to_json(records, options.tournament));
+  write_report(folder / "solvers.md", to_markdown(records, options.tournament));
+  write_report(folder / "solvers.json", to_json(records, options.tournament));
   for (const double tolerance : options.tournament.tolerances)
-    write_text(folder / fmt::format("profile-{:g}.svg", tolerance),
-               to_profile_svg(records, tolerance));
+    write_report(folder / fmt::format("profile-{:g}.svg", tolerance),
+                 to_profile_svg(records, tolerance));
 }
 
 void print_comparisons(const std::vector<ProblemRecord>& records, const Options& options) {
@@ -162,12 +141,6 @@ int run_program(int argc, char** argv) {
 }  // namespace stiction::bench
 
 int main(int argc, char** argv) {
-  stiction::bench::ensure_one_thread(argv);
-  stiction::skip_hdf5_cleanup_at_exit();
-  try {
-    return stiction::bench::run_program(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "stiction_bench_solvers: {}\n", error.what());
-    return 2;
-  }
+  return stiction::bench::run_alone("stiction_bench_solvers", stiction::bench::run_program, argc,
+                                    argv);
 }

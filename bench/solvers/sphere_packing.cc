@@ -1,10 +1,10 @@
 #include "bench/solvers/sphere_packing.h"
 
-#include <Eigen/Geometry>
 #include <numbers>
 #include <vector>
 
 #include "stiction/base/random.h"
+#include "tests/solve/sphere_contact.h"
 
 namespace stiction::bench {
 namespace {
@@ -85,26 +85,10 @@ class PackingMaker {
     if (difference.norm() < 2 * kRadius) add_contact(a, b, difference.normalized());
   }
 
-  /// The normal points from b (−1: floor or wall) to a.
+  /// `b` −1 is the floor or a wall.
   void add_contact(int a, int b, const Vector& normal) {
-    Eigen::Matrix3d frame;  // rows: normal, tangents
-    frame.row(0) = normal;
-    frame.row(1) = normal.unitOrthogonal();
-    frame.row(2) = normal.cross(frame.row(1).transpose());
-    problem_.add_contact({.num_tangents = 2,
-                          .mu = packing_.mu,
-                          .section = FrictionSection::disc(),
-                          .key = static_cast<std::uint64_t>(problem_.num_contacts())});
-    append(a, frame, 1, -kRadius * normal);
-    if (b >= 0) append(b, frame, -1, kRadius * normal);
-  }
-
-  void append(int sphere, const Eigen::Matrix3d& frame, double sign, const Vector& arm) {
-    RowMatrixMap piece = problem_.contacts.add_entry(sphere, 6);
-    for (int i = 0; i < 3; ++i) {
-      const Vector axis = frame.row(i);
-      piece.row(i) << sign * axis.transpose(), sign * arm.cross(axis).transpose();
-    }
+    testing::add_sphere_contact(
+        problem_, {.upper = a, .lower = b, .normal = normal, .radius = kRadius, .mu = packing_.mu});
   }
 
   SpherePacking packing_;

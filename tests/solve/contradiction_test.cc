@@ -4,26 +4,14 @@
 
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/lemke_solver.h"
+#include "tests/solve/edge_problems.h"
 #include "tests/solve/random_problem.h"
 
 namespace stiction {
 namespace {
 
-void add_normal(StepProblem& problem, int block, double direction, double bias) {
-  problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
-  problem.contacts.add_entry(block, 1)(0, 0) = direction;
-  problem.contact_bias.back() = bias;
-}
-
-/// A point of the given mass between two walls that close in on it.
-StepProblem squeezed_point(double mass, double speed) {
-  StepProblem problem;
-  problem.add_mass_block(1)(0, 0) = mass;
-  problem.p[0] = 3 * mass * speed;
-  add_normal(problem, 0, 1, -speed);
-  add_normal(problem, 0, -1, -speed);
-  return problem;
-}
+using testing::add_normal;
+using testing::squeezed_point;
 
 TEST(Contradiction, OfTwoWallsThatCloseInIsFoundInAnyUnits) {
   for (const double mass : {1e-9, 1.0, 1e9})
@@ -39,6 +27,21 @@ TEST(Contradiction, NamesOnlyTheRowsThatContradict) {
   problem.add_mass_block(1)(0, 0) = 2;
   add_normal(problem, 1, 1, -5);
   EXPECT_EQ(find_contradiction(problem).contacts, (std::vector<int>{0, 1}));
+}
+
+// A truck far away is part of the same problem and not of the contradiction: what its mass and its
+// speed are must not decide what counts as rounding of the point's rows.
+TEST(Contradiction, IsFoundBesideAFarHeavyBody) {
+  for (const double mass : {1e3, 1e6, 1e9})
+    for (const double speed : {0.0, 1.0, 1e3}) {
+      StepProblem problem = squeezed_point(1e-3, 1e-2);
+      problem.add_mass_block(1)(0, 0) = mass;
+      problem.p.back() = -mass * speed;
+      add_normal(problem, 1, 1, 0);
+      const Contradiction found = find_contradiction(problem);
+      EXPECT_EQ(found.contacts, (std::vector<int>{0, 1})) << mass << " kg " << speed << " m/s";
+      EXPECT_TRUE(found.rows.empty());
+    }
 }
 
 TEST(Contradiction, BetweenAJointAndAContactNamesBoth) {
@@ -63,6 +66,56 @@ TEST(Contradiction, IsNoneWhereAMotorGivesWayOrASpringYields) {
   motor.bilateral.add_entry(0, 1)(0, 0) = 1;
   add_normal(motor, 0, 1, 0);
   EXPECT_FALSE(find_contradiction(motor).is_found());
+}
+
+/// Springs of 10¹² N/m on a milligram that want opposite velocities and a contact that wants
+/// another one, `bias` of the rows in m/s.
+StepProblem opposed_springs(double bias, double compliance) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = 1e-6;
+  for (const double sign : {-1.0, 1.0}) {
+    problem.add_bilateral_row({.compliance = compliance, .bias = sign * bias});
+    problem.bilateral.add_entry(0, 1)(0, 0) = 1;
+  }
+  add_normal(problem, 0, -1, -bias);
+  return problem;
+}
+
+// Their step has a solution, with impulses of b/C: 10¹² times what would move the mass.
+TEST(Contradiction, IsNoneBetweenSpringsHoweverStiff) {
+  for (const double compliance : {1e-6, 1e-12, 1e-15, 1e-18})
+    for (const double bias : {1e-3, 1.0, 1e3})
+      EXPECT_FALSE(find_contradiction(opposed_springs(bias, compliance)).is_found())
+          << compliance << " " << bias;
+  EXPECT_TRUE(find_contradiction(opposed_springs(1, 0)).is_found());
+}
+
+TEST(Contradiction, IsNoneBetweenContactsOfWhichOneIsStiffAndNotRigid) {
+  StepProblem problem = squeezed_point(1e-6, 1);
+  problem.contact_compliance[1] = 1e-13;
+  EXPECT_FALSE(find_contradiction(problem).is_found());
+}
+
+TEST(Contradiction, IsNoneWhereDirectCouplingIsSoft) {
+  StepProblem problem = squeezed_point(1e-6, 1);
+  for (int i = 0; i < 2; ++i) {
+    problem.coupling.add_row();
+    problem.coupling.add_entry(i, 1e-13);
+  }
+  EXPECT_FALSE(find_contradiction(problem).is_found());
+}
+
+// K = [1 −1; −1 1] moves the two apart from each other only, and both want to go the same way.
+TEST(Contradiction, BetweenRowsWhoseDirectCouplingCancelsIsFound) {
+  StepProblem problem;
+  for (int i = 0; i < 2; ++i) {
+    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+    problem.coupling.add_row();
+    problem.coupling.add_entry(i, 1);
+    problem.coupling.add_entry(1 - i, -1);
+  }
+  problem.contact_bias = {-1, -1};
+  EXPECT_EQ(find_contradiction(problem).contacts, (std::vector<int>{0, 1}));
 }
 
 TEST(Contradiction, OfAnLcpWithARowOfZerosIsThatRow) {

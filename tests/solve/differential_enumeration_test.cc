@@ -8,12 +8,14 @@
 
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/solvers.h"
+#include "tests/solve/law_check.h"
 #include "tests/solve/problem_families.h"
 #include "tests/solve/state_enumeration.h"
 
 namespace stiction {
 namespace {
 
+using testing::all_impulses;
 using testing::ContactStyle;
 using testing::Enumeration;
 using testing::FamilyMaker;
@@ -27,13 +29,6 @@ struct Tally {
   int compared = 0;
   int hidden = 0;  // converged without a solution, behind impulses that cancel each other
 };
-
-VectorXd all_impulses(const StepSolution& solution) {
-  VectorXd x(static_cast<Eigen::Index>(solution.lambda.size() + solution.r.size()));
-  x << ConstVectorMap(solution.lambda.data(), static_cast<Eigen::Index>(solution.lambda.size())),
-      ConstVectorMap(solution.r.data(), static_cast<Eigen::Index>(solution.r.size()));
-  return x;
-}
 
 /// Speeds that the problem starts with over the mobility: the size of impulses it calls for.
 double impulse_scale(const testing::DenseProblem& dense) {

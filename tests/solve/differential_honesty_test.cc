@@ -1,6 +1,7 @@
 // What solvers must not do when things are bad: claim a solution of a problem that has none, break
 // on a senseless start, or stop at another measure than the one asked for. Over all names that
 // make_solver knows.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,24 +12,16 @@
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/published_error.h"
 #include "stiction/solve/solvers.h"
+#include "tests/solve/law_check.h"
 #include "tests/solve/problem_families.h"
 
 namespace stiction {
 namespace {
 
 using testing::FamilyMaker;
+using testing::is_well_formed;
 
 constexpr double kTolerance = 1e-8;
-
-bool is_well_formed(const StepProblem& problem, const StepSolution& s) {
-  const auto is_finite = [](const std::vector<double>& values) {
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-  };
-  return s.w.size() == static_cast<std::size_t>(problem.num_dofs()) &&
-         s.lambda.size() == static_cast<std::size_t>(problem.num_bilateral()) &&
-         s.r.size() == static_cast<std::size_t>(problem.num_contact_rows()) && is_finite(s.w) &&
-         is_finite(s.lambda) && is_finite(s.r);
-}
 
 // ---------------------------------------------------------------------- problems without solution
 
@@ -160,6 +153,44 @@ TEST(SolverHonesty, SenselessStartsDoNoHarm) {
       }
 }
 
+// ------------------------------------------------------------------------------ the second judge
+
+/// A unit mass that falls with speed 1 and slides with speed 2 along the first tangent, μ = 0.5.
+StepProblem sliding_block(const FrictionSection& section) {
+  StepProblem problem;
+  problem.add_mass_block(3).setIdentity();
+  problem.p = {-1, 2, 0};
+  problem.add_contact({.num_tangents = 2, .mu = 0.5, .section = section, .key = 0});
+  problem.contacts.add_entry(0, 3).setIdentity();
+  return problem;
+}
+
+double violation_of(const FrictionSection& section, const std::vector<double>& r) {
+  StepSolution solution;
+  solution.w = {-1 + r[0], 2 + r[1], r[2]};
+  solution.r = r;
+  return testing::LawCheck(sliding_block(section), solution).violation();
+}
+
+TEST(LawCheck, SeesEveryWayOfBeingWrong) {
+  constexpr double kNoticed = 5e-3;  // mistakes of a tenth, among terms of about ten
+  for (const FrictionSection& section :
+       {FrictionSection::disc(), FrictionSection::box(), FrictionSection::polygon(4)}) {
+    EXPECT_LE(violation_of(section, {1, -0.5, 0}), 1e-16);  // the solution
+    EXPECT_GE(violation_of(section, {0, 0, 0}), kNoticed);  // goes through the floor
+    EXPECT_GE(violation_of(section, {1.5, -0.75, 0}),
+              kNoticed);                                       // pushed by a floor that it has left
+    EXPECT_GE(violation_of(section, {1, -0.6, 0}), kNoticed);  // more friction than allowed
+    EXPECT_GE(violation_of(section, {1, -0.4, 0}), kNoticed);  // less than there is
+    EXPECT_GE(violation_of(section, {1, 0.5, 0}), kNoticed);   // friction that drives
+    EXPECT_GE(violation_of(section, {1, -0.3, 0.3}), kNoticed);  // friction across the slip
+  }
+  StepSolution solution;
+  solution.w = {0, 1.6, 0};  // not what the impulses give
+  solution.r = {1, -0.5, 0};
+  EXPECT_GE(testing::LawCheck(sliding_block({}), solution).violation(), kNoticed);
+}
+
 // ------------------------------------------------------------------------------ stopping measures
 
 double measured(StoppingMeasure measure, const StepProblem& problem, const StepSolution& solution) {
@@ -177,6 +208,17 @@ bool fits_a_collection(const StepProblem& problem) {
                      [](double x) { return x == StepProblem::kUnbounded; });
 }
 
+/// The error of the collections by a formula of this test's own, which covers condensed problems
+/// with discs. Rounding of u, summed in another order, is the slack.
+void expect_formula(const StepProblem& problem, const StepSolution& solution, double tolerance) {
+  if (problem.num_blocks() > 0 || problem.num_bilateral() > 0) return;
+  for (int j = 0; j < problem.num_contacts(); ++j)
+    if (problem.contacts.num_rows(j) == 3 &&
+        problem.section[j].kind != FrictionSection::Kind::kDisc)
+      return;
+  EXPECT_LE(testing::error_of_collections(problem, solution), tolerance + 1e-14);
+}
+
 TEST(SolverHonesty, ConvergedMeansTheMeasureThatWasAskedFor) {
   for (const StoppingMeasure measure :
        {StoppingMeasure::kCertificate, StoppingMeasure::kPublished, StoppingMeasure::kBoth})
@@ -191,10 +233,78 @@ TEST(SolverHonesty, ConvergedMeansTheMeasureThatWasAskedFor) {
                 make_solver(name, tolerance, measure)->solve(problem, solution);
             EXPECT_TRUE(is_well_formed(problem, solution));
             if (report.status != SolverStatus::kConverged) continue;
-            EXPECT_LE(measured(measure, problem, solution), tolerance)
-                << name << ", " << family.name << " seed " << seed << ", measure "
-                << static_cast<int>(measure);
+            SCOPED_TRACE(fmt::format("{}, {} seed {}, measure {}", name, family.name, seed,
+                                     static_cast<int>(measure)));
+            EXPECT_LE(measured(measure, problem, solution), tolerance);
+            if (measure != StoppingMeasure::kCertificate)
+              expect_formula(problem, solution, tolerance);
+            // μ up to 10 multiplies errors of normal impulses; the rest is rounding of dense sums.
+            if (measure != StoppingMeasure::kPublished) {
+              EXPECT_LE(testing::LawCheck(problem, solution).violation(), 10 * tolerance + 1e-14);
+            }
           }
+}
+
+/// LCPs with matrices of any sort, every third with rows and columns in units of their own.
+StepProblem plain_lcp(std::uint64_t seed) {
+  Random random(seed + 7001);
+  const int n = random.integer(1, 10);
+  MatrixXd M(n, n);
+  for (double& x : M.reshaped()) x = random.normal();
+  if (seed % 2 == 0) M.diagonal().array() += 2;
+  StepProblem problem;
+  for (int i = 0; i < n; ++i) {
+    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+    const double unit = seed % 3 == 0 ? std::pow(10.0, random.integer(-6, 6)) : 1;
+    M.row(i) *= unit;
+    M.col(i) *= unit;
+    problem.contact_bias[i] = unit * random.normal();
+  }
+  testing::set_coupling(problem, M);
+  return problem;
+}
+
+// Plain LCPs have a path of their own through some solvers, beside the assembled problem.
+TEST(SolverHonesty, AnswersToPlainLcpsPassTheJudge) {
+  int num_solved = 0;
+  for (const StoppingMeasure measure :
+       {StoppingMeasure::kCertificate, StoppingMeasure::kPublished, StoppingMeasure::kBoth})
+    for (const std::string& name : solver_names())
+      for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        SCOPED_TRACE(fmt::format("{} seed {}, measure {}", name, seed, static_cast<int>(measure)));
+        const StepProblem problem = plain_lcp(seed);
+        StepSolution solution;
+        const SolverReport report =
+            make_solver(name, kTolerance, measure)->solve(problem, solution);
+        if (report.status != SolverStatus::kConverged) continue;
+        ++num_solved;
+        EXPECT_TRUE(Acceptance(kTolerance, measure).accepts(problem, solution));
+        if (measure != StoppingMeasure::kCertificate) expect_formula(problem, solution, kTolerance);
+      }
+  EXPECT_GE(num_solved, 500);
+}
+
+/// One block that sticks, every number of its problem and its answer times `size`.
+double error_at_size(double size, double mistake) {
+  StepProblem problem;
+  problem.add_contact({.num_tangents = 2, .mu = 0.5, .section = {}, .key = 0});
+  testing::set_coupling(problem, MatrixXd::Identity(3, 3));
+  problem.contact_bias = {-size, 0.1 * size, 0};
+  StepSolution solution;
+  solution.r = {size * (1 + mistake), -0.1 * size, 0};
+  return compute_published_error(ProblemKind::kLocalFriction, problem, solution);
+}
+
+// Squares of numbers above 1e154 overflow. The error may then give up and be infinite; it must not
+// become a NaN or, divided by an infinite norm, a zero.
+TEST(SolverHonesty, ThePublishedErrorOfHugeNumbersIsNeverSmallByOverflow) {
+  for (const double size : {1.0, 1e100, 1e150, 1e160, 1e200, 1e300}) {
+    const double right = error_at_size(size, 0), wrong = error_at_size(size, 0.01);
+    EXPECT_FALSE(std::isnan(right) || std::isnan(wrong)) << size;
+    EXPECT_GE(wrong, 0.005) << size;
+    EXPECT_TRUE(right == 0 || std::isinf(right)) << size;
+    EXPECT_TRUE(size > 1e150 || right == 0) << size;
+  }
 }
 
 // ------------------------------------------------------------------------------------- not finite

@@ -6,6 +6,8 @@
 
 #include "stiction/solve/newton_solver.h"
 #include "tests/solve/disc_problem.h"
+#include "tests/solve/edge_problems.h"
+#include "tests/solve/law_check.h"
 
 namespace stiction {
 namespace {
@@ -25,7 +27,11 @@ Tally solve_many(const InteriorPointOptions& options, int num_seeds, const MakeP
     const SolverReport report = solver.solve(problem, solution);
     const bool is_solved = certify(problem, solution).meets(options.tolerance);
     tally.solved += is_solved ? 1 : 0;
-    if (!is_solved && report.status == SolverStatus::kConverged) ++tally.silent_failures;
+    // A second judge, which shares nothing with the certificate; μ up to 10 multiplies errors.
+    const bool is_lawful =
+        testing::LawCheck(problem, solution).violation() <= 10 * options.tolerance;
+    if (!(is_solved && is_lawful) && report.status == SolverStatus::kConverged)
+      ++tally.silent_failures;
   }
   return tally;
 }
@@ -86,26 +92,29 @@ TEST(InteriorPointSolver, ReturnsAWarmStartThatPasses) {
 }
 
 TEST(InteriorPointSolver, AdmitsThatThereIsNoSolution) {
-  // Two contacts press a point from both sides at once: no velocity can satisfy both.
-  StepProblem problem;
-  problem.add_mass_block(1)(0, 0) = 1;
-  for (const double side : {1.0, -1.0}) {
-    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
-    problem.contacts.add_entry(0, 1)(0, 0) = side;
-  }
-  problem.contact_bias = {-1, -1};
   StepSolution solution;
-  EXPECT_EQ(InteriorPointSolver().solve(problem, solution).status, SolverStatus::kMaxIterations);
+  EXPECT_EQ(InteriorPointSolver().solve(testing::squeezed_point(), solution).status,
+            SolverStatus::kMaxIterations);
+}
+
+TEST(InteriorPointSolver, SpendsNoMoreThanItsBudgetOnAHopelessProblem) {
+  const StepProblem problem = testing::crowded_body(60);
+  const double flops = testing::iteration_flops(problem);
+  constexpr int kPolishIterations = 6;
+  for (const int budget : {0, 4, 10}) {
+    StepSolution solution;
+    InteriorPointSolver solver({.max_flops = 2.01 * budget * flops});
+    const SolverReport report = solver.solve(problem, solution);
+    EXPECT_EQ(report.status, SolverStatus::kMaxIterations);
+    EXPECT_LE(report.iterations, budget == 0 ? 0 : budget + kPolishIterations);
+    EXPECT_TRUE(solution.is_finite());
+  }
 }
 
 TEST(InteriorPointSolver, RefusesPolygonsInSpace) {
-  StepProblem problem;
-  problem.add_mass_block(3).setIdentity();
-  problem.add_contact(
-      {.num_tangents = 2, .mu = 0.5, .section = FrictionSection::polygon(4), .key = 0});
-  problem.contacts.add_entry(0, 3).setIdentity();
   StepSolution solution;
-  EXPECT_EQ(InteriorPointSolver().solve(problem, solution).status, SolverStatus::kUnsupported);
+  EXPECT_EQ(InteriorPointSolver().solve(testing::square_section(), solution).status,
+            SolverStatus::kUnsupported);
 }
 
 }  // namespace

@@ -11,6 +11,20 @@
 namespace stiction {
 namespace {
 
+/// The polish of one problem, with what it works on.
+struct Workbench {
+  explicit Workbench(const StepProblem& problem) {
+    EXPECT_TRUE(blocks.assemble(problem, StoppingMeasure::kBoth));
+  }
+  double run(const PolishOptions& options, VectorXd& x) {
+    return polish.run(blocks, lu, options, x);
+  }
+
+  FrictionBlocks blocks;
+  SaddleLu lu;
+  NewtonPolish polish;
+};
+
 /// Impulses of a solution, each wrong by up to `error` of the largest.
 VectorXd disturbed_solution(const StepProblem& problem, const FrictionBlocks& blocks, double error,
                             Random& random) {
@@ -24,65 +38,53 @@ VectorXd disturbed_solution(const StepProblem& problem, const FrictionBlocks& bl
   return x;
 }
 
-TEST(NewtonPolish, BringsRegularProblemsFromAMillionthToRounding) {
+/// Of a hundred problems with disturbed solutions those that are polished below `goal`.
+int count_polished(const testing::CondensedOptions& problems, double error,
+                   const PolishOptions& options, double goal) {
   Random random(1);
   int polished = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const StepProblem problem =
-        testing::condensed_problem(seed, {.num_contacts = 8, .rank = 40, .mu_max = 0.5});
-    FrictionBlocks blocks;
-    ASSERT_TRUE(blocks.assemble(problem, StoppingMeasure::kBoth));
-    SaddleLu lu;
-    NewtonPolish polish;
-    VectorXd x = disturbed_solution(problem, blocks, 1e-6, random);
-    if (polish.run(blocks, lu, {}, x) < 1e-14) ++polished;
+    const StepProblem problem = testing::condensed_problem(seed, problems);
+    Workbench bench(problem);
+    VectorXd x = disturbed_solution(problem, bench.blocks, error, random);
+    if (bench.run(options, x) < goal) ++polished;
   }
-  EXPECT_GE(polished, 98);  // a status within a millionth of another may be read wrongly
+  return polished;
 }
 
+// A status within a millionth of another may be read wrongly.
+TEST(NewtonPolish, BringsRegularProblemsFromAMillionthToRounding) {
+  EXPECT_GE(count_polished({.num_contacts = 8, .rank = 40, .mu_max = 0.5}, 1e-6, {}, 1e-14), 98);
+}
+
+// Redundant impulses often sit on the edge of their cones.
 TEST(NewtonPolish, TakesRedundantContacts) {
-  Random random(2);
-  int polished = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const StepProblem problem =
-        testing::condensed_problem(seed, {.num_contacts = 20, .rank = 12, .mu_max = 1});
-    FrictionBlocks blocks;
-    ASSERT_TRUE(blocks.assemble(problem, StoppingMeasure::kBoth));
-    SaddleLu lu;
-    NewtonPolish polish;
-    VectorXd x = disturbed_solution(problem, blocks, 1e-8, random);
-    if (polish.run(blocks, lu, {.max_iterations = 10}, x) < 1e-13) ++polished;
-  }
-  EXPECT_GE(polished, 70);  // redundant impulses often sit on the edge of their cones
+  EXPECT_GE(count_polished({.num_contacts = 20, .rank = 12, .mu_max = 1}, 1e-8,
+                           {.max_iterations = 10}, 1e-13),
+            70);
 }
 
 TEST(NewtonPolish, LeavesImpulsesAloneThatItCannotImprove) {
   const StepProblem problem = testing::condensed_problem(1, {.num_contacts = 12, .rank = 15});
-  FrictionBlocks blocks;
-  ASSERT_TRUE(blocks.assemble(problem));
-  SaddleLu lu;
-  NewtonPolish polish;
+  Workbench bench(problem);
   Random random(3);
-  VectorXd x(blocks.num_rows());
+  VectorXd x(bench.blocks.num_rows());
   for (double& impulse : x) impulse = 100 * random.normal();
   const VectorXd before = x;
   VectorXd u;
-  blocks.compute_velocity(x, u);
-  const double residual = blocks.residual(x, u);
-  const double reached = polish.run(blocks, lu, {.max_iterations = 1}, x);
+  bench.blocks.compute_velocity(x, u);
+  const double residual = bench.blocks.residual(x, u);
+  const double reached = bench.run({.max_iterations = 1}, x);
   EXPECT_TRUE(reached < 0.1 * residual || x == before);
 }
 
 TEST(NewtonPolish, DoesNothingWhereTheToleranceIsMet) {
   const StepProblem problem = testing::condensed_problem(1, {.num_contacts = 4, .rank = 15});
-  FrictionBlocks blocks;
-  ASSERT_TRUE(blocks.assemble(problem));
-  SaddleLu lu;
-  NewtonPolish polish;
+  Workbench bench(problem);
   Random random(4);
-  VectorXd x = disturbed_solution(problem, blocks, 0, random);
-  (void)polish.run(blocks, lu, {.tolerance = 1e-6}, x);
-  EXPECT_EQ(polish.iterations(), 0);
+  VectorXd x = disturbed_solution(problem, bench.blocks, 0, random);
+  (void)bench.run({.tolerance = 1e-6}, x);
+  EXPECT_EQ(bench.polish.iterations(), 0);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/lemke_solver.h"
 #include "tests/solve/disc_problem.h"
+#include "tests/solve/edge_problems.h"
+#include "tests/solve/law_check.h"
 
 namespace stiction {
 namespace {
@@ -27,7 +29,7 @@ constexpr std::uint64_t kNumSeeds = 400;
 
 struct Tally {
   int solved = 0;
-  int silent_failures = 0;  // the solver believed in an answer that the certificate rejects
+  int silent_failures = 0;  // the solver believed in an answer that a judge rejects
   std::string unsolved;
 };
 
@@ -40,7 +42,10 @@ Tally solve_random(const testing::RandomProblemOptions& options, double toleranc
     const SolverReport report = solver.solve(problem, solution);
     const bool is_solved = certify(problem, solution).meets(tolerance);
     if (is_solved) ++tally.solved;
-    if (!is_solved && report.status == SolverStatus::kConverged) ++tally.silent_failures;
+    // A second judge, which shares nothing with the certificate; μ up to 10 multiplies errors.
+    const bool is_lawful = testing::LawCheck(problem, solution).violation() <= 10 * tolerance;
+    if (!(is_solved && is_lawful) && report.status == SolverStatus::kConverged)
+      ++tally.silent_failures;
     if (!is_solved)
       tally.unsolved += " " + std::to_string(seed) + ":" +
                         std::to_string(static_cast<int>(report.status)) + "/" +
@@ -146,27 +151,42 @@ TEST(NewtonSolver, RepeatsItsAnswerBitByBit) {
 }
 
 TEST(NewtonSolver, SaysThatItDidNotConverge) {
-  // Two contacts press a point from both sides at once: no velocity can satisfy both.
-  StepProblem problem;
-  problem.add_mass_block(1)(0, 0) = 1;
-  for (const double side : {1.0, -1.0}) {
-    problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
-    problem.contacts.add_entry(0, 1)(0, 0) = side;
-  }
-  problem.contact_bias = {-1, -1};
   StepSolution solution;
   NewtonSolver solver({.tolerance = 1e-10, .max_iterations = 200});
-  EXPECT_EQ(solver.solve(problem, solution).status, SolverStatus::kMaxIterations);
+  EXPECT_EQ(solver.solve(testing::squeezed_point(), solution).status, SolverStatus::kMaxIterations);
+}
+
+// Operations and not seconds, so that the answer does not depend on the machine.
+TEST(NewtonSolver, SpendsNoMoreThanItsBudgetOnAHopelessProblem) {
+  const StepProblem problem = testing::crowded_body(60);
+  const double flops = testing::iteration_flops(problem);
+  const double dense = 2.0 / 3 * 180 * 180 * 180;  // of an LU factorisation of all rows
+  EXPECT_GT(flops, 0.7 * dense);
+  EXPECT_LT(flops, 1.1 * dense);
+  int least = 0;
+  for (const double budget : {0.5, 20.0, 100.0}) {
+    StepSolution solution;
+    NewtonSolver solver({.max_flops = budget * flops});
+    const SolverReport report = solver.solve(problem, solution);
+    EXPECT_EQ(report.status, SolverStatus::kMaxIterations);
+    EXPECT_LE(report.iterations, budget);
+    EXPECT_GE(report.iterations, least);
+    EXPECT_TRUE(solution.is_finite());
+    least = report.iterations;
+  }
+  EXPECT_GE(least, 50);  // and what it has is used
+}
+
+TEST(NewtonSolver, RefusesABodyWhoseContactsFillTheMemory) {
+  StepSolution solution;
+  const SolverReport report = NewtonSolver().solve(testing::crowded_body(3400), solution);
+  EXPECT_EQ(report.status, SolverStatus::kUnsupported);  // 10,200² > FrictionBlocks::kMostNumbers
 }
 
 TEST(NewtonSolver, RefusesPolygonsInSpace) {
-  StepProblem problem;
-  problem.add_mass_block(3).setIdentity();
-  problem.add_contact(
-      {.num_tangents = 2, .mu = 0.5, .section = FrictionSection::polygon(4), .key = 0});
-  problem.contacts.add_entry(0, 3).setIdentity();
   StepSolution solution;
-  EXPECT_EQ(NewtonSolver().solve(problem, solution).status, SolverStatus::kUnsupported);
+  EXPECT_EQ(NewtonSolver().solve(testing::square_section(), solution).status,
+            SolverStatus::kUnsupported);
 }
 
 TEST(NewtonSolver, SolvesTheEmptyProblemWithoutIterating) {

@@ -9,35 +9,26 @@
 
 #include "stiction/solve/gauss_seidel_pgs.h"
 #include "stiction/solve/nsgs_solver.h"
+#include "tests/solve/disc_problem.h"
 #include "tests/solve/random_problem.h"
 #include "tests/solve/sphere_grid.h"
 
 namespace stiction {
 namespace {
 
-using testing::num_allocations;
+using testing::expect_no_allocation_once_warm;
 
-/// Solves all problems from nothing, twice, and expects the second round to take no memory.
-void expect_no_allocation_once_warm(Solver& solver, const std::vector<StepProblem>& problems) {
-  StepSolution solution;
-  const auto solve_all = [&] {
-    for (const StepProblem& problem : problems) {
-      solution.w.clear();
-      solution.lambda.clear();
-      solution.r.clear();
-      (void)solver.solve(problem, solution);
-    }
-  };
-  solve_all();
-  const long before = num_allocations();
-  solve_all();
-  EXPECT_EQ(num_allocations(), before) << solver.name();
-}
-
+/// On bodies and condensed, in the plane and in space, with every section, all in one list: a
+/// solver has to keep the storage of the largest.
 std::vector<StepProblem> many_problems() {
   std::vector<StepProblem> problems;
   for (std::uint64_t seed = 0; seed < 60; ++seed) problems.push_back(testing::random_problem(seed));
-  problems.push_back(testing::sphere_grid({.count = {3, 3, 3}}));
+  for (const FrictionSection& section :
+       {FrictionSection::disc(), FrictionSection::box(), FrictionSection::polygon(8)})
+    problems.push_back(testing::sphere_grid({.count = {3, 3, 3}, .section = section}));
+  for (const int num_tangents : {0, 1, 2})
+    problems.push_back(testing::condensed_problem(
+        5, {.num_contacts = 12, .num_tangents = num_tangents, .rank = 20, .skew = 0.1}));
   return problems;
 }
 
@@ -50,9 +41,24 @@ TEST(Nsgs, DoesNotAllocateOnceWarm) {
   }
 }
 
+TEST(Nsgs, DoesNotAllocateOnceWarmWhateverItsOptions) {
+  const std::vector<StepProblem> problems = many_problems();
+  for (const NsgsOptions& options :
+       {NsgsOptions{.measure = StoppingMeasure::kPublished, .max_iterations = 100},
+        NsgsOptions{.measure = StoppingMeasure::kBoth, .max_iterations = 100},
+        NsgsOptions{.max_iterations = 100, .relaxation = 1.2, .alternates = true}}) {
+    NsgsSolver solver(options);
+    expect_no_allocation_once_warm(solver, problems);
+  }
+}
+
 TEST(Pgs, DoesNotAllocateOnceWarm) {
-  PgsSolver solver({.max_iterations = 200});
-  expect_no_allocation_once_warm(solver, many_problems());
+  const std::vector<StepProblem> problems = many_problems();
+  for (const PgsVariant variant :
+       {PgsVariant::kAllSeparate, PgsVariant::kBlockProjection, PgsVariant::kBlockTangents}) {
+    PgsSolver solver({.max_iterations = 200, .variant = variant});
+    expect_no_allocation_once_warm(solver, problems);
+  }
 }
 
 }  // namespace

@@ -155,28 +155,23 @@ inline StepProblem copositive(std::uint64_t seed) {
   return problem;
 }
 
-/// Friction in Delassus form with a W of half its size in rank; q lies in its range.
-inline StepProblem rank_deficient(std::uint64_t seed) {
+/// Friction in Delassus form with a W that has the rank of `rank` contacts.
+inline StepProblem condensed_family(std::uint64_t seed, int num_contacts, int rank, double skew) {
   const ContactStyle style = contact_style(seed);
-  StepProblem problem = condensed_problem(seed, {.num_contacts = 6,
+  StepProblem problem = condensed_problem(seed, {.num_contacts = num_contacts,
                                                  .num_tangents = style.num_tangents,
-                                                 .rank = 3 * (1 + style.num_tangents),
-                                                 .mu_max = 1});
+                                                 .rank = rank * (1 + style.num_tangents),
+                                                 .mu_max = 1,
+                                                 .skew = skew});
   for (FrictionSection& section : problem.section) section = style.section;
   return problem;
 }
 
+/// W of half its size in rank; q lies in its range.
+inline StepProblem rank_deficient(std::uint64_t seed) { return condensed_family(seed, 6, 3, 0); }
+
 /// W not symmetric, its symmetric part positive definite.
-inline StepProblem nonsymmetric(std::uint64_t seed) {
-  const ContactStyle style = contact_style(seed);
-  StepProblem problem = condensed_problem(seed, {.num_contacts = 4,
-                                                 .num_tangents = style.num_tangents,
-                                                 .rank = 5 * (1 + style.num_tangents),
-                                                 .mu_max = 1,
-                                                 .skew = 0.5});
-  for (FrictionSection& section : problem.section) section = style.section;
-  return problem;
-}
+inline StepProblem nonsymmetric(std::uint64_t seed) { return condensed_family(seed, 4, 5, 0.5); }
 
 /// Every contact twice or three times; no biases, so that copies agree with each other.
 inline StepProblem duplicate_contacts(std::uint64_t seed) {

@@ -382,6 +382,42 @@ TEST(SaddleLdlt, KeepsItsAccuracyAtAnyCompliance) {
   }
 }
 
+TEST(SaddleLdlt, LeanFactorsAreTheSameBits) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    StepProblem problem = testing::random_problem(seed, {.allow_strange_units = false});
+    if (!is_symmetric(problem)) continue;
+    SaddleLdlt partial, lean(SaddleLdlt::Memory::kLean);
+    const RightSide side = consistent_right_side(problem, seed);
+    for (int round = 0; round < 3; ++round) {
+      problem.contact_compliance[0] += 1;
+      ASSERT_EQ(partial.factor(problem, all_rows(problem)), Status::kFactored);
+      ASSERT_EQ(lean.factor(problem, all_rows(problem)), Status::kFactored);
+      EXPECT_EQ(lean.fronts_refactored(), lean.num_fronts());
+      std::vector<double> w, x, expected_w, expected_x;
+      partial.solve(side.f, side.g, expected_w, expected_x);
+      lean.solve(side.f, side.g, w, x);
+      EXPECT_EQ(w, expected_w);
+      EXPECT_EQ(x, expected_x);
+    }
+    ASSERT_EQ(lean.factor(problem, all_rows(problem)), Status::kFactored);
+    EXPECT_EQ(lean.fronts_refactored(), 0);  // nothing has changed
+  }
+}
+
+// Without refinement the digits of 1/C are lost; a continued solution gets them back.
+TEST(SaddleLdlt, ContinuedSolutionsReachRounding) {
+  StepProblem wall = testing::make_wall(4, 4);
+  std::fill(wall.contact_compliance.begin(), wall.contact_compliance.end(), 1e-6);
+  SaddleLdlt ldlt;
+  ASSERT_EQ(ldlt.factor(wall, all_rows(wall)), Status::kFactored);
+  const RightSide side = consistent_right_side(wall, 4);
+  std::vector<double> w, x;
+  ldlt.solve(side.f, side.g, w, x, SaddleLdlt::Refinement::kNone);
+  EXPECT_LE(backward_error(wall, all_rows(wall), side, w, x), 1e-8);
+  for (int i = 0; i < 3; ++i) ldlt.solve(side.f, side.g, w, x, SaddleLdlt::Refinement::kContinued);
+  EXPECT_LE(backward_error(wall, all_rows(wall), side, w, x), 1e-14);
+}
+
 TEST(SaddleLdlt, GivesNewContactsTheFreePlacesOfOldOnes) {
   const StepProblem wall = testing::make_wall(4, 4);
   SaddleLdlt ldlt;

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <Eigen/Geometry>
 #include <array>
 
 #include "stiction/base/random.h"
 #include "stiction/problem/step_problem.h"
+#include "tests/solve/sphere_contact.h"
 
 namespace stiction::testing {
 
@@ -60,26 +60,14 @@ class SphereGridMaker {
     p[2] -= kStep * kGravity;
   }
 
-  /// The normal points from `lower` (−1: the floor) to `upper`.
+  /// `lower` −1 is the floor.
   void add_contact(int upper, int lower, const Vector& normal) {
-    Eigen::Matrix3d frame;  // rows: normal, tangents
-    frame.row(0) = normal;
-    frame.row(1) = normal.unitOrthogonal();
-    frame.row(2) = normal.cross(frame.row(1).transpose());
-    problem_.add_contact({.num_tangents = 2,
-                          .mu = options_.mu,
-                          .section = options_.section,
-                          .key = static_cast<std::uint64_t>(problem_.num_contacts())});
-    append(upper, frame, 1, -kRadius * normal);
-    if (lower >= 0) append(lower, frame, -1, kRadius * normal);
-  }
-
-  void append(int sphere, const Eigen::Matrix3d& frame, double sign, const Vector& arm) {
-    RowMatrixMap piece = problem_.contacts.add_entry(sphere, 6);
-    for (int i = 0; i < 3; ++i) {
-      const Vector axis = frame.row(i);
-      piece.row(i) << sign * axis.transpose(), sign * arm.cross(axis).transpose();
-    }
+    add_sphere_contact(problem_, {.upper = upper,
+                                  .lower = lower,
+                                  .normal = normal,
+                                  .radius = kRadius,
+                                  .mu = options_.mu,
+                                  .section = options_.section});
   }
 
   SphereGridOptions options_;

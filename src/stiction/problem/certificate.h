@@ -15,6 +15,7 @@
 #include <limits>
 #include <vector>
 
+#include "stiction/problem/certificate_rows.h"
 #include "stiction/problem/step_problem.h"
 
 namespace stiction {
@@ -50,28 +51,23 @@ class Certifier {
   Offenders offenders(double tolerance) const;
 
  private:
-  bool factor_mass(const StepProblem& problem);
-  void condense_rows(const StepProblem& problem, const BlockRows& rows, std::vector<double>& out);
+  double momentum_residual() const;
   double measure_data(const StepProblem& problem) const;
   double local_data(const BlockRows& rows, int row_block) const;
-  double momentum_residual(const StepProblem& problem, const StepSolution& solution);
   double bilateral_residual(const StepProblem& problem, const StepSolution& solution);
+  void judge_row(const StepProblem& problem, int row, double lambda);
   double cone_residual(const StepProblem& problem, const StepSolution& solution);
+  void judge_contact(const StepProblem& problem, int contact, const double* impulse);
 
-  std::vector<double> factor_;               // Cholesky factors L of S, block by block
-  std::vector<double> condensed_bilateral_;  // L⁻¹Gᵀ, entry by entry
-  std::vector<double> condensed_contacts_;   // L⁻¹Jᵀ, entry by entry
-  std::vector<double> defect_;               // M̂w − p − Gᵀλ − Jᵀr
-  std::vector<double> involved_;  // Σ ‖impulses‖ per block, in the kinetic energy norm
-  std::vector<double> momentum_;  // ‖M̂w‖ + ‖p‖ per block, in that norm
-  double largest_momentum_ = 0;   // of a block, p and M̂w, in that norm; set by momentum_residual
-  double data_cap_ = 0;           // what impulses may amount to, in that norm; see kDataFactor
-  double motion_ = 0;             // (T23) so far
-  double data_floor_ = 0;         // what counts as data of every row
-  double background_ = 0;         // impulses on the most loaded block, within the cap
+  CertificateRows rows_;
+  double data_cap_ = 0;    // what impulses may amount to, in √J; see kDataFactor
+  double data_floor_ = 0;  // what counts as data of every row
+  double load_ = 0;        // impulses on the most loaded block, within the cap
+  double motion_ = 0;      // (T23) so far
+  double total_ = 0;       // Σ impulses of the rows or contacts at hand, in √J
+  double background_ = 0;  // the largest that impulses could do to one of them, within the cap
   std::vector<double> row_error_, contact_error_;  // in √J, of (T21) and (T22)
   double row_scale_ = 0, contact_scale_ = 0;       // what they are relative to
-  std::vector<double> scratch_;
 };
 
 /// The same with storage of its own.

@@ -25,29 +25,22 @@ Vector2d vertex(const FrictionSection& section, int i) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-bool is_round(const FrictionCone& cone) {
-  return cone.num_tangents < 2 || cone.section.kind == FrictionSection::Kind::kDisc;
-}
-
-Vector3d project_onto_round_cone(double mu, const Vector3d& z) {
-  const double tangential = z.tail<2>().norm();
-  if (tangential <= mu * z[0]) return z;
-  if (mu * tangential <= -z[0]) return Vector3d::Zero();
-  const double normal = (z[0] + mu * tangential) / (1 + mu * mu);
-  Vector3d projected;
-  projected[0] = normal;
-  projected.tail<2>() = mu * normal / tangential * z.tail<2>();
-  return projected;
-}
+}  // namespace
 
 /// Nearest point of a polyhedral cone: z itself, its projection onto a face that z lies beyond if
 /// that falls into the face, else onto the edge where it is longest, else the apex. Distances are
 /// not compared: they agree to rounding between points that are 1e-8 of their length apart.
-Vector3d project_onto_polyhedral_cone(const FrictionCone& cone, const Vector3d& z) {
-  const int n = num_vertices(cone.section);
+Vector3d FrictionCone::project_onto_polyhedron(const Vector3d& z) const {
+  // Most contacts stick or are open, and are told from others without looking at vertices: every
+  // section contains the disc of radius cos(π/4), and vertices of a polygon have length one.
+  const double tangential = z.tail<2>().norm();
+  const double reach = section.kind == FrictionSection::Kind::kBox ? 1.5 : 1;
+  if (tangential <= 0.7 * mu * z[0]) return z;
+  if (reach * mu * tangential <= -z[0]) return Vector3d::Zero();
+  const int n = num_vertices(section);
   const auto ray = [&](int i) {
-    const Vector2d d = vertex(cone.section, i);
-    return Vector3d(1, cone.mu * d[0], cone.mu * d[1]);
+    const Vector2d d = vertex(section, i);
+    return Vector3d(1, mu * d[0], mu * d[1]);
   };
   bool is_inside = true;
   Vector3d on_edge = Vector3d::Zero();
@@ -69,17 +62,9 @@ Vector3d project_onto_polyhedral_cone(const FrictionCone& cone, const Vector3d& 
   return is_inside ? z : on_edge;
 }
 
-}  // namespace
-
-Vector3d FrictionCone::project(const Vector3d& z) const {
-  // Without friction the cone is a half-line, which the formulas of both other cases miss.
-  if (mu == 0 || num_tangents == 0) return {std::max(0.0, z[0]), 0, 0};
-  return is_round(*this) ? project_onto_round_cone(mu, z) : project_onto_polyhedral_cone(*this, z);
-}
-
-double FrictionCone::support_against(const Vector3d& u) const {
-  if (is_round(*this)) return u.tail<2>().norm();
+double FrictionCone::support_of_polygon(const Vector3d& u) const {
   double support = 0;
+  if (u[1] == 0 && u[2] == 0) return support;
   for (int i = 0; i < num_vertices(section); ++i)
     support = std::max(support, -vertex(section, i).dot(u.tail<2>()));
   return support;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
 
 #include "stiction/problem/friction_section.h"
 
@@ -16,11 +18,35 @@ struct FrictionCone {
   double mu = 0;
   FrictionSection section;
 
-  /// The point of K nearest to z.
-  Eigen::Vector3d project(const Eigen::Vector3d& z) const;
+  /// The point of K nearest to z. Here and below, what has no corners is short enough to become
+  /// part of its caller.
+  Eigen::Vector3d project(const Eigen::Vector3d& z) const {
+    // Without friction the cone is a half-line, which the formulas of both other cases miss.
+    if (mu == 0 || num_tangents == 0) return {std::max(0.0, z[0]), 0, 0};
+    return is_round() ? project_onto_round(z) : project_onto_polyhedron(z);
+  }
 
   /// σ_B(−u_T) = max {−bᵀu_T : b ∈ B}: the dissipation that maximal friction owes per unit μν.
-  double support_against(const Eigen::Vector3d& u) const;
+  double support_against(const Eigen::Vector3d& u) const {
+    return is_round() ? tangential_length(u) : support_of_polygon(u);
+  }
+
+ private:
+  bool is_round() const { return num_tangents < 2 || section.kind == FrictionSection::Kind::kDisc; }
+  /// ‖z_T‖, without a root where there is but one tangent.
+  double tangential_length(const Eigen::Vector3d& z) const {
+    return num_tangents < 2 ? std::abs(z[1]) : std::sqrt(z[1] * z[1] + z[2] * z[2]);
+  }
+  Eigen::Vector3d project_onto_round(const Eigen::Vector3d& z) const {
+    const double tangential = tangential_length(z);
+    if (tangential <= mu * z[0]) return z;
+    if (mu * tangential <= -z[0]) return {0, 0, 0};
+    const double normal = (z[0] + mu * tangential) / (1 + mu * mu);
+    const double scale = mu * normal / tangential;
+    return {normal, scale * z[1], scale * z[2]};
+  }
+  Eigen::Vector3d project_onto_polyhedron(const Eigen::Vector3d& z) const;
+  double support_of_polygon(const Eigen::Vector3d& u) const;
 };
 
 }  // namespace stiction

@@ -61,6 +61,9 @@ class StepProblem {
   ConstRowMatrixMap mass_block(int block) const {
     return {mass_values.data() + mass_start[block], block_size(block), block_size(block)};
   }
+  RowMatrixMap mass_block(int block) {
+    return {mass_values.data() + mass_start[block], block_size(block), block_size(block)};
+  }
   VectorMap block_p(int block) { return {p.data() + dof_start[block], block_size(block)}; }
 
   bool operator==(const StepProblem&) const = default;

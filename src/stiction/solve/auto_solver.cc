@@ -13,6 +13,7 @@
 #include "stiction/solve/lemke_solver.h"
 #include "stiction/solve/newton_solver.h"
 #include "stiction/solve/nsgs_solver.h"
+#include "stiction/solve/saddle_polish.h"
 
 namespace stiction {
 namespace {
@@ -45,7 +46,16 @@ constexpr int kManyDiscs = 300;
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
 constexpr double kIslandShare = 0.5;
 
-enum class Method { kLemke, kBlockPivot, kSweeps, kNewton, kInteriorPoint, kPatientSweeps };
+/// kPolish takes what the others have come to for a start (saddle_polish.h).
+enum class Method {
+  kLemke,
+  kBlockPivot,
+  kSweeps,
+  kNewton,
+  kInteriorPoint,
+  kPolish,
+  kPatientSweeps
+};
 
 /// What decides which methods a problem gets.
 struct Traits {
@@ -81,12 +91,13 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   using enum Method;
   static constexpr Method kForLcp[] = {kLemke, kBlockPivot, kNewton, kPatientSweeps};
   static constexpr Method kForLargeLcp[] = {kSweeps, kNewton, kPatientSweeps, kLemke};
-  static constexpr Method kForCorners[] = {kLemke, kSweeps, kPatientSweeps};
+  static constexpr Method kForCorners[] = {kLemke, kSweeps, kPolish, kPatientSweeps};
   static constexpr Method kForManyCorners[] = {kSweeps, kPatientSweeps, kLemke};
-  static constexpr Method kForDiscs[] = {kSweeps, kNewton, kInteriorPoint, kPatientSweeps};
+  static constexpr Method kForDiscs[] = {kSweeps, kNewton, kInteriorPoint, kPolish, kPatientSweeps};
   static constexpr Method kForManyDiscs[] = {kNewton, kInteriorPoint, kPatientSweeps};
-  static constexpr Method kForPlanes[] = {kSweeps, kNewton, kLemke, kInteriorPoint, kPatientSweeps};
-  static constexpr Method kForSmallPlanes[] = {kLemke, kSweeps, kNewton, kPatientSweeps};
+  static constexpr Method kForPlanes[] = {kSweeps,        kNewton, kLemke,
+                                          kInteriorPoint, kPolish, kPatientSweeps};
+  static constexpr Method kForSmallPlanes[] = {kLemke, kSweeps, kNewton, kPolish, kPatientSweeps};
   const bool is_small = traits.num_lemke_rows <= kMaxLemkeRows;
   if (traits.is_lcp && traits.num_lemke_rows <= kMaxLcpRows) return kForLcp;
   if (traits.is_lcp) return kForLargeLcp;
@@ -115,21 +126,26 @@ bool is_finite(const StepProblem& problem) {
          is_finite(problem.coupling);
 }
 
+/// Squared velocities below this are no scale for an error. (problem/published_error.h)
+constexpr double kLeastSquare = 2.2e-16 * 2.2e-16;
+
 /// Zero impulses where nothing pushes, in a problem without bodies: û is then in the dual cone of
 /// every contact, or misses it by no more than the negative part of its normal velocity.
 bool needs_no_impulse(const StepProblem& problem, const AutoOptions& options) {
   if (problem.num_blocks() > 0 || problem.num_bilateral() > 0) return false;
+  const bool is_published = options.measure == StoppingMeasure::kPublished;
   double push = 0, square = 0;
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const double normal = problem.contact_bias[problem.contacts.row_start(j)];
-    if (normal < 0) push += normal * normal;
+    if (normal >= 0) continue;
+    if (!is_published) return false;
+    push += normal * normal;
   }
   for (const double bias : problem.contact_bias) square += bias * bias;
+  const double scale = square > kLeastSquare ? square : 1;
+  if (!(push <= options.tolerance * options.tolerance * scale)) return false;
   // Beyond what the judge can measure, or no problem at all.
-  if (!std::isfinite(square) || !is_finite(problem.coupling)) return false;
-  const double scale = std::sqrt(square);
-  if (push == 0 || options.measure != StoppingMeasure::kPublished) return push == 0;
-  return std::sqrt(push) <= options.tolerance * (scale > 2.2e-16 ? scale : 1);
+  return std::isfinite(square) && is_finite(problem.coupling);
 }
 
 bool fits(const StepProblem& problem, const StepSolution& solution) {
@@ -180,6 +196,10 @@ class AutoSolver::Team {
     const Method method = chain[level];
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
     report.stage = std::max(report.stage, level);
+    if (method == Method::kPolish) {
+      polish(problem, solution, best);
+      return true;
+    }
     // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
     // to five times.
     run(problem, solver(method), method == Method::kNewton ? start : solution, solution, best,
@@ -213,6 +233,15 @@ class AutoSolver::Team {
     }
   }
 
+  void polish(const StepProblem& problem, StepSolution& solution, double& best) {
+    if (!std::isfinite(best) || !polish_.polish(problem, solution, 0, trial_)) return;
+    const double found = judge_.measure(problem, trial_);
+    if (found < best) {
+      best = found;
+      solution = trial_;
+    }
+  }
+
   Solver& solver(Method method) {
     switch (method) {
       case Method::kLemke:
@@ -225,6 +254,7 @@ class AutoSolver::Team {
         return newton_;
       case Method::kInteriorPoint:
         return interior_point_;
+      case Method::kPolish:  // is none
       case Method::kPatientSweeps:
         break;
     }
@@ -239,19 +269,22 @@ class AutoSolver::Team {
   NewtonSolver newton_;
   InteriorPointSolver interior_point_;
   NsgsSolver patient_sweeps_;
+  SaddlePolish polish_;
   StepSolution trial_;
   bool prefers_exact_, is_tight_;
 };
 
 AutoSolver::AutoSolver(const AutoOptions& options)
-    : options_(options), acceptance_(options.tolerance, options.measure) {
-  whole_ = std::make_unique<Team>(options);
-}
+    : options_(options),
+      acceptance_(options.tolerance, options.measure),
+      quick_(std::make_unique<QuickLcp>()),
+      whole_(std::make_unique<Team>(options)) {}
 
 AutoSolver::~AutoSolver() = default;
 
 SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solution) {
-  if (is_start_good(problem, solution)) return {SolverStatus::kConverged, 0};
+  SolverReport first;
+  if (is_solved_at_once(problem, solution, first)) return first;
   if (!fits(problem, solution)) solution.set_zero(problem);
   start_ = solution;
   SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
@@ -279,15 +312,20 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   return is_solved ? report : admit_failure(problem, report, solution);
 }
 
-bool AutoSolver::is_start_good(const StepProblem& problem, StepSolution& solution) {
+/// By the start, by nothing at all, or by an attempt that costs less than laying out the problem.
+bool AutoSolver::is_solved_at_once(const StepProblem& problem, StepSolution& solution,
+                                   SolverReport& report) {
   // Zeros are what an answer is before the first solve; that they are one is rare and cheap to find
   // out otherwise.
   const bool is_cold = is_zero(solution) && (problem.num_blocks() == 0 || !all_zero(problem.p));
   const bool is_start = fits(problem, solution) && !is_cold;
-  if (is_start && acceptance_.accepts(problem, solution)) return true;
-  if (is_start || !needs_no_impulse(problem, options_)) return false;
-  solution.set_zero(problem);
-  return true;
+  if (is_start) return acceptance_.accepts(problem, solution);
+  if (problem.num_blocks() > 0) return false;
+  if (needs_no_impulse(problem, options_)) {
+    solution.set_zero(problem);
+    return true;
+  }
+  return quick_->try_solve(problem, acceptance_, solution, report);
 }
 
 /// Not if nearly all contacts belong to one island.

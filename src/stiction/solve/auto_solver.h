@@ -18,6 +18,7 @@
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
 #include "stiction/solve/islands.h"
+#include "stiction/solve/quick_lcp.h"
 
 namespace stiction {
 
@@ -37,7 +38,7 @@ class AutoSolver final : public Solver {
 
  private:
   class Team;
-  bool is_start_good(const StepProblem& problem, StepSolution& solution);
+  bool is_solved_at_once(const StepProblem& problem, StepSolution& solution, SolverReport& report);
   bool is_worth_splitting() const;
   bool solve_whole(const StepProblem& problem, int level, double best, SolverReport& report,
                    StepSolution& solution);
@@ -52,6 +53,7 @@ class AutoSolver final : public Solver {
 
   AutoOptions options_;
   Acceptance acceptance_;
+  std::unique_ptr<QuickLcp> quick_;
   std::unique_ptr<Team> whole_;
   std::unique_ptr<Team> strict_;  // for islands whose errors add up to too much; made when needed
   Islands islands_;

@@ -17,6 +17,9 @@ constexpr double kExcludedVelocity = 1e6;
 /// Rows whose weight is below this share of the largest are not named.
 constexpr double kNoWeight = 1e-6;
 
+/// How well terms of Kᵀy have to cancel. Weights are known to kSoftness.
+constexpr double kCancelled = 1e-6;
+
 /// Half of the rows matter: those that demand a sign or a value of their velocity.
 struct DemandingRow {
   int row;              // of all rows, bilateral ones first
@@ -24,30 +27,29 @@ struct DemandingRow {
   double lower, upper;  // of its weight
 };
 
+/// Rows that give way to their own impulse demand nothing: however stiff they are, C y = 0 leaves
+/// them no weight. Their impulses may be b/C, far beyond what is_proof excludes.
 std::vector<DemandingRow> list_demanding_rows(const StepProblem& problem) {
   std::vector<DemandingRow> rows;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
+    if (problem.compliance[i] > 0) continue;
     const bool is_bounded_below = std::isfinite(problem.lower[i]);
     const bool is_bounded_above = std::isfinite(problem.upper[i]);
     if (is_bounded_below && is_bounded_above) continue;
     rows.push_back({i, -1, is_bounded_below ? 0 : -StepProblem::kUnbounded,
                     is_bounded_above ? 0 : StepProblem::kUnbounded});
   }
-  for (int j = 0; j < problem.num_contacts(); ++j)
-    rows.push_back(
-        {problem.num_bilateral() + problem.contacts.row_start(j), j, 0, StepProblem::kUnbounded});
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    const int row = problem.contacts.row_start(j);
+    if (!(problem.contact_compliance[row] > 0))
+      rows.push_back({problem.num_bilateral() + row, j, 0, StepProblem::kUnbounded});
+  }
   return rows;
 }
 
 double bias_of(const StepProblem& problem, int row) {
   const int num_bilateral = problem.num_bilateral();
   return row < num_bilateral ? -problem.bias[row] : problem.contact_bias[row - num_bilateral];
-}
-
-double compliance_of(const StepProblem& problem, int row) {
-  const int num_bilateral = problem.num_bilateral();
-  return row < num_bilateral ? problem.compliance[row]
-                             : problem.contact_compliance[row - num_bilateral];
 }
 
 /// Calls visit(mass block, columns, numbers) for the pieces of a row.
@@ -81,7 +83,7 @@ std::vector<double> compute_mobilities(const StepProblem& problem, const Impulse
   std::vector<double> mobility;
   double largest = 0;
   for (const DemandingRow& row : rows) {
-    double omega = compliance_of(problem, row.row);
+    double omega = 0;
     visit_pieces(problem, row, [&](int block, int columns, const double* values) {
       omega += norm.squared(block, ConstVectorMap(values, columns));
     });
@@ -106,7 +108,7 @@ StepProblem make_soft_problem(const StepProblem& problem, const std::vector<Dema
   std::vector<int> local(problem.num_rows(), -1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const int row = rows[i].row;
-    const double compliance = compliance_of(problem, row) + kSoftness * mobility[i];
+    const double compliance = kSoftness * mobility[i];
     const bool is_contact = rows[i].contact >= 0;
     local[row] = static_cast<int>(i);  // bilateral rows come first in both
     if (is_contact) {
@@ -131,7 +133,7 @@ StepProblem make_soft_problem(const StepProblem& problem, const std::vector<Dema
   return soft;
 }
 
-/// What the weights leave of velocities and impulses, Rᵀy, C y and Kᵀy, in √J.
+/// What the weights leave of velocities and impulses, Rᵀy and Kᵀy, in √J.
 double compute_imbalance(const StepProblem& problem, const ImpulseNorm& norm,
                          const std::vector<DemandingRow>& rows, const std::vector<double>& mobility,
                          const std::vector<double>& weight) {
@@ -143,7 +145,6 @@ double compute_imbalance(const StepProblem& problem, const ImpulseNorm& norm,
           weight[i] * ConstVectorMap(values, columns);
     });
     const int row = rows[i].row;
-    coupled[row] += compliance_of(problem, row) * weight[i];
     if (problem.coupling.is_empty()) continue;
     for (int e = problem.coupling.entry_start(row); e < problem.coupling.entry_start(row + 1); ++e)
       coupled[problem.coupling.column(e)] += problem.coupling.value(e) * weight[i];
@@ -153,6 +154,24 @@ double compute_imbalance(const StepProblem& problem, const ImpulseNorm& norm,
     square += norm.squared(b, impulse.segment(problem.dof_start[b], problem.block_size(b)));
   const double least = *std::min_element(mobility.begin(), mobility.end());
   return std::sqrt(square) + coupled.norm() / std::sqrt(least);
+}
+
+/// Whether what named rows do to each other directly cancels, and is not merely small: rows that
+/// are soft by way of K can have impulses as large as they are stiff.
+bool cancels_directly(const StepProblem& problem, const std::vector<DemandingRow>& rows,
+                      const std::vector<double>& weight, const std::vector<char>& is_named) {
+  if (problem.coupling.is_empty()) return true;
+  VectorXd sum = VectorXd::Zero(problem.num_rows()), size = sum;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!is_named[i]) continue;
+    for (int e = problem.coupling.entry_start(rows[i].row);
+         e < problem.coupling.entry_start(rows[i].row + 1); ++e) {
+      const double term = problem.coupling.value(e) * weight[i];
+      sum[problem.coupling.column(e)] += term;
+      size[problem.coupling.column(e)] += std::abs(term);
+    }
+  }
+  return (sum.array().abs() <= kCancelled * size.array()).all();
 }
 
 /// Whether the weights exclude a solution.
@@ -187,10 +206,15 @@ Contradiction find_contradiction(const StepProblem& problem) {
   double largest = 0;
   for (std::size_t i = 0; i < rows.size(); ++i)
     largest = std::max(largest, std::abs(weight[i]) * std::sqrt(mobility[i]));
-  if (!is_proof(problem, rows, mobility, weight)) return {};
+  std::vector<char> is_named;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    is_named.push_back(std::abs(weight[i]) * std::sqrt(mobility[i]) > kNoWeight * largest);
+  if (!is_proof(problem, rows, mobility, weight) ||
+      !cancels_directly(problem, rows, weight, is_named))
+    return {};
   Contradiction contradiction;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (std::abs(weight[i]) * std::sqrt(mobility[i]) <= kNoWeight * largest) continue;
+    if (!is_named[i]) continue;
     if (rows[i].contact >= 0)
       contradiction.contacts.push_back(rows[i].contact);
     else

@@ -8,7 +8,7 @@
 // (R = [G; J], b the biases with the signs of u and s) exclude any solution: every solution has
 // yᵀ(s, u) ≥ 0 by (T2) and (T3), and yᵀ(s, u) = yᵀb whatever w and x are. The weights are looked
 // for where a problem without friction and with a little compliance sends its impulses, and are
-// checked afterwards.
+// checked afterwards. Rows with compliance have no part in it, however stiff they are: C y = 0.
 #pragma once
 
 #include <vector>

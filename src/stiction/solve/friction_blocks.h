@@ -50,7 +50,12 @@ class FrictionBlocks {
  public:
   enum class Kind { kFree, kBounded, kContact };
 
-  /// False if the problem has a section in space that is not a disc, or a singular mass block.
+  /// W may have this many numbers. A body with n contact rows brings n² of them, and factors of W
+  /// as many again.
+  static constexpr double kMostNumbers = 1e8;
+
+  /// False if the problem has a section in space that is not a disc, or a singular mass block, or
+  /// if W would be too large.
   /// `measure` says what `residual` imitates.
   bool assemble(const StepProblem& problem,
                 StoppingMeasure measure = StoppingMeasure::kCertificate);
@@ -109,6 +114,7 @@ class FrictionBlocks {
   bool classify(const StepProblem& problem);
   void collect_pieces(const StepProblem& problem);
   void append_pieces(const BlockRows& rows, int first_block);
+  double count_numbers() const;
   bool move_pieces(const StepProblem& problem);
   void build_pattern(const StepProblem& problem);
   void collect_coupling(const StepProblem& problem);

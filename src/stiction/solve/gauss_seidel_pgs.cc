@@ -16,32 +16,37 @@ namespace {
 /// The factor by which the section would have to grow to contain β.
 double gauge(const OneContact& law, const double* beta) {
   if (law.dim() == 2) return std::abs(beta[0]);
-  if (!law.table()) return std::hypot(beta[0], beta[1]);
+  if (!law.table()) return planar_length(beta[0], beta[1]);
   double largest = 0;
   for (const PolygonTable::Corner& corner : law.table()->corners)
     largest = std::max(largest, corner.normal[0] * beta[0] + corner.normal[1] * beta[1]);
   return largest / law.table()->apothem;
 }
 
+// In what follows kDim = law.dim().
+
+template <int kDim>
 void shorten_tangents(const OneContact& law, double* r) {
-  if (law.dim() == 1) return;
+  if constexpr (kDim == 1) return;
   const double size = gauge(law, r + 1), limit = law.mu() * r[0];
   if (size <= limit) return;
-  for (int i = 1; i < law.dim(); ++i) r[i] *= limit / size;
+  for (int i = 1; i < kDim; ++i) r[i] *= limit / size;
 }
 
 /// One row of the contact for the present values of its others; u follows.
+template <int kDim>
 void relax_row(const OneContact& law, int row, double lower, double upper, double* r, double* u) {
   const double W = law.W(row, row);
   const double wanted = W > 0 ? r[row] - u[row] / W : r[row];
   const double change = std::clamp(wanted, lower, upper) - r[row];
   r[row] += change;
-  for (int i = 0; i < law.dim(); ++i) u[i] += law.W(i, row) * change;
+  for (int i = 0; i < kDim; ++i) u[i] += law.W(i, row) * change;
 }
 
 /// r of rows [first, dim) such that their velocities vanish; false if their matrix is singular.
+template <int kDim>
 bool stick_rows(const OneContact& law, int first, double* r, const double* u) {
-  const int n = law.dim() - first;
+  const int n = kDim - first;
   double lu[9], change[3];
   int swap[3];
   for (int i = 0; i < n; ++i) {
@@ -54,23 +59,25 @@ bool stick_rows(const OneContact& law, int first, double* r, const double* u) {
   return true;
 }
 
+template <int kDim>
 void relax_separately(const OneContact& law, double* r, double* u) {
-  relax_row(law, 0, 0.0, std::numeric_limits<double>::infinity(), r, u);
-  for (int i = 1; i < law.dim(); ++i) relax_row(law, i, -law.mu() * r[0], law.mu() * r[0], r, u);
+  relax_row<kDim>(law, 0, 0.0, std::numeric_limits<double>::infinity(), r, u);
+  for (int i = 1; i < kDim; ++i) relax_row<kDim>(law, i, -law.mu() * r[0], law.mu() * r[0], r, u);
 }
 
 /// The new impulse of a contact that has r and moves with u.
+template <int kDim>
 void relax_contact(PgsVariant variant, const OneContact& law, double* r, double* u) {
   switch (variant) {
     case PgsVariant::kAllSeparate:
-      return relax_separately(law, r, u);
+      return relax_separately<kDim>(law, r, u);
     case PgsVariant::kBlockProjection:
-      if (!stick_rows(law, 0, r, u)) return relax_separately(law, r, u);
+      if (!stick_rows<kDim>(law, 0, r, u)) return relax_separately<kDim>(law, r, u);
       r[0] = std::max(0.0, r[0]);
-      return shorten_tangents(law, r);
+      return shorten_tangents<kDim>(law, r);
     case PgsVariant::kBlockTangents:
-      relax_row(law, 0, 0.0, std::numeric_limits<double>::infinity(), r, u);
-      if (law.dim() > 1 && stick_rows(law, 1, r, u)) shorten_tangents(law, r);
+      relax_row<kDim>(law, 0, 0.0, std::numeric_limits<double>::infinity(), r, u);
+      if (kDim > 1 && stick_rows<kDim>(law, 1, r, u)) shorten_tangents<kDim>(law, r);
       return;
   }
 }
@@ -189,8 +196,8 @@ double PgsSolver::visit_contact(int contact) {
   const double* old = state_.x() + blocks_.unit(unit).row;
   double u[kDim], r[kDim], square = 0;
   compute_unit_velocity<kDim>(blocks_, unit, state_.u(), state_.w(), u);
-  std::copy(old, old + kDim, r);
-  relax_contact(options_.variant, blocks_.contact(contact), r, u);
+  for (int i = 0; i < kDim; ++i) r[i] = old[i];
+  relax_contact<kDim>(options_.variant, blocks_.contact(contact), r, u);
   for (int i = 0; i < kDim; ++i) {
     r[i] -= old[i];
     square += r[i] * r[i];

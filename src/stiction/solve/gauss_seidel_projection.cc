@@ -8,7 +8,7 @@ namespace stiction {
 namespace {
 
 void project_on_disc_cone(double mu, int num_tangents, const double* z, double* out) {
-  const double norm = num_tangents == 2 ? std::hypot(z[1], z[2]) : std::abs(z[1]);
+  const double norm = num_tangents == 2 ? planar_length(z[1], z[2]) : std::abs(z[1]);
   double normal = z[0], shrink = 1;
   if (z[0] < 0 || norm > mu * z[0]) {
     normal = std::max(0.0, (z[0] + mu * norm) / (1 + mu * mu));
@@ -62,7 +62,7 @@ void project_on_cone(const OneContact& contact, double mu, const double* z, doub
 double support_against(const OneContact& contact, const double* u) {
   if (contact.dim() == 1) return 0;
   if (contact.dim() == 2) return std::abs(u[1]);
-  if (!contact.table()) return std::hypot(u[1], u[2]);
+  if (!contact.table()) return planar_length(u[1], u[2]);
   const PolygonTable& table = *contact.table();
   const double* n = table.corners[sector(table, -u[1], -u[2])].normal;
   return -table.apothem * (n[0] * u[1] + n[1] * u[2]) +
@@ -71,7 +71,7 @@ double support_against(const OneContact& contact, const double* u) {
 
 ContactStatus status_of(const OneContact& contact, const double* r, const double* u) {
   const double rho = contact.size() > 0 ? 1 / contact.size() : 1;
-  double z[3], projected[3];
+  double z[3] = {}, projected[3];
   for (int a = 0; a < contact.dim(); ++a) z[a] = r[a] - rho * u[a];
   z[0] -= rho * contact.mu() * support_against(contact, u);
   project_on_cone(contact, z, projected);

@@ -7,7 +7,7 @@ namespace stiction {
 namespace {
 
 bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  return ConstVectorMap(values.data(), static_cast<Eigen::Index>(values.size())).allFinite();
 }
 
 }  // namespace

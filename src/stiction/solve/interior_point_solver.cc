@@ -26,9 +26,17 @@ SolverReport InteriorPointSolver::solve(const StepProblem& problem, StepSolution
   if (is_warm_start_enough(problem, solution)) return report;
   const double goal =
       options_.has_polish ? std::max(options_.tolerance, kReach) : options_.tolerance;
-  residual_ =
-      interior_.run(blocks_, lu_, {.tolerance = goal, .max_iterations = options_.max_iterations},
-                    Deadline(options_.max_seconds), x_);
+  constexpr double kFactorisations = 2;  // per iteration, at most
+  const int limit = affordable_iterations(blocks_, lu_, options_.max_flops / kFactorisations,
+                                          options_.max_iterations);
+  if (limit == 0) {
+    x_.setZero();
+    blocks_.write_solution(problem, x_, solution);
+    report.status = SolverStatus::kMaxIterations;
+    return report;
+  }
+  residual_ = interior_.run(blocks_, lu_, {.tolerance = goal, .max_iterations = limit},
+                            Deadline(options_.max_seconds), x_);
   report.iterations = interior_.iterations();
   if (!finish(problem, report, solution)) report.status = SolverStatus::kMaxIterations;
   if (!std::isfinite(residual_) || !solution.is_finite()) {

@@ -13,6 +13,7 @@
 #include "stiction/solve/friction_blocks.h"
 #include "stiction/solve/newton_interior.h"
 #include "stiction/solve/newton_polish.h"
+#include "stiction/solve/newton_work.h"
 #include "stiction/solve/saddle_lu.h"
 
 namespace stiction {
@@ -21,7 +22,8 @@ struct InteriorPointOptions {
   double tolerance = 1e-9;  // of the measure
   StoppingMeasure measure = StoppingMeasure::kCertificate;
   int max_iterations = 200;
-  double max_seconds = 0;  // 0: no limit
+  double max_flops = kMaxFlops;  // estimated, of these iterations; see newton_work.h
+  double max_seconds = 0;        // 0: no limit
   bool has_polish = true;
 };
 

@@ -1,5 +1,6 @@
 #include "stiction/solve/lemke_reduction.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -86,12 +87,12 @@ bool LemkeReduction<Real>::find_factors(const MixedLcp<Real>& lcp) {
   const int n = lcp.size();
   row_factor_.assign(n, Real(0));
   column_factor_.assign(n, Real(0));
+  using Array = Eigen::Array<Real, Eigen::Dynamic, 1>;
+  Eigen::Map<Array> columns(column_factor_.data(), n);
   for (int i = 0; i < n; ++i) {
-    const Real* source = lcp.row(i);
-    for (int j = 0; j < n; ++j) {
-      row_factor_[i] = std::max(row_factor_[i], std::abs(source[j]));
-      column_factor_[j] = std::max(column_factor_[j], std::abs(source[j]));
-    }
+    const Eigen::Map<const Array> source(lcp.row(i), n);
+    row_factor_[i] = source.abs().maxCoeff();
+    columns = columns.max(source.abs());
   }
   bool is_needed = false;
   for (std::vector<Real>* factors : {&row_factor_, &column_factor_})

@@ -31,8 +31,25 @@ void for_each_row(std::uint64_t rows, const Visit& visit) {
   for (; rows != 0; rows &= rows - 1) visit(std::countr_zero(rows));
 }
 
-/// Above this stride it pays to look for rows that a pivot leaves alone.
-constexpr int kShortRow = 12;
+/// A number that is stored by itself shortly before it is loaded together with its neighbours
+/// stalls the processor: in rows up to this stride that would be most of the time.
+constexpr int kShortRow = 8;
+
+/// Two numbers that are stored at once.
+using Pair [[gnu::vector_size(16), gnu::may_alias]] = double;
+
+/// Row k: ones, and a zero in column k.
+template <int kStride>
+struct Others {
+  alignas(16) std::array<double, kStride* kStride> numbers = {};
+  constexpr Others() {
+    for (int i = 0; i < kStride; ++i)
+      for (int j = 0; j < kStride; ++j) numbers[i * kStride + j] = i == j ? 0 : 1;
+  }
+  const double* row(int k) const { return numbers.data() + k * kStride; }
+};
+template <int kStride>
+constexpr Others<kStride> kOthers;
 
 }  // namespace
 
@@ -97,30 +114,55 @@ LcpReport LemkeSmall::run(const DenseLcpView& lcp, double* z) {
 template <int kSize, int kStride>
 void LemkeSmall::load(const DenseLcpView& lcp, int first) {
   const int n = known<kSize>(lcp.size);
-  const double* least = lcp.matrix + static_cast<std::ptrdiff_t>(first) * lcp.row_step;
   for (int i = 0; i < n; ++i) {
-    const double* from = lcp.matrix + static_cast<std::ptrdiff_t>(i) * lcp.row_step;
-    double* to = numbers_.data() + i * kStride;
-    to[kConstant] = lcp.q[i] - lcp.q[first];
-    to[kFirst] = 1;
-    if (lcp.column_step == 1)
-      for (int j = 0; j < n; ++j) to[kCoefficients + j] = from[j] - least[j];
+    if constexpr (kSize > 0)
+      load_short_row<kSize, kStride>(lcp, first, i);
     else
-      for (int j = 0; j < n; ++j)
-        to[kCoefficients + j] = from[j * lcp.column_step] - least[j * lcp.column_step];
-    for (int j = kCoefficients + n; j < kStride; ++j) to[j] = 0;
+      load_row<kStride>(lcp, first, i);
     basic_[i] = i;
     place_[i] = -1 - i;
     nonbasic_[kCoefficients + i] = n + i;
     place_[n + i] = kCoefficients + i;
   }
-  double* row = numbers_.data() + first * kStride;
-  row[kConstant] = -lcp.q[first];
-  for (int j = 0; j < n; ++j) row[kCoefficients + j] = -least[j * lcp.column_step];
   nonbasic_[kFirst] = first;
   place_[first] = kFirst;
   z0_row_ = first;
   slack_ = -kTie * lcp.q[first];
+}
+
+/// z₀'s own row has no other to be subtracted from.
+template <int kStride>
+void LemkeSmall::load_row(const DenseLcpView& lcp, int first, int i) {
+  const double* least = lcp.matrix + static_cast<std::ptrdiff_t>(first) * lcp.row_step;
+  const double* from = lcp.matrix + static_cast<std::ptrdiff_t>(i) * lcp.row_step;
+  double* const to = numbers_.data() + i * kStride;
+  to[kConstant] = (i == first ? 0 : lcp.q[i]) - lcp.q[first];
+  to[kFirst] = 1;
+  double* const coefficients = to + kCoefficients;
+  const int n = lcp.size, step = lcp.column_step;
+  if (i == first)
+    for (int j = 0; j < n; ++j) coefficients[j] = -least[j * step];
+  else if (step == 1)
+    for (int j = 0; j < n; ++j) coefficients[j] = from[j] - least[j];
+  else
+    for (int j = 0; j < n; ++j) coefficients[j] = from[j * step] - least[j * step];
+  for (int j = kCoefficients + n; j < kStride; ++j) to[j] = 0;
+}
+
+/// The same in pairs; see kShortRow.
+template <int kSize, int kStride>
+void LemkeSmall::load_short_row(const DenseLcpView& lcp, int first, int i) {
+  const double* least = lcp.matrix + static_cast<std::ptrdiff_t>(first) * lcp.row_step;
+  const double* from = lcp.matrix + static_cast<std::ptrdiff_t>(i) * lcp.row_step;
+  const double share = i == first ? 0 : 1;
+  const int step = lcp.column_step;
+  const auto coefficient = [&](int j) {
+    return j < kSize ? share * from[j * step] - least[j * step] : 0;
+  };
+  auto* const pairs = reinterpret_cast<Pair*>(numbers_.data() + i * kStride);
+  pairs[0] = Pair{share * lcp.q[i] - lcp.q[first], 1};
+  for (int j = 0; j + kCoefficients < kStride; j += 2)
+    pairs[1 + j / 2] = Pair{coefficient(j), coefficient(j + 1)};
 }
 
 /// The row that blocks as the variable of `column` grows; −1 if none does.
@@ -208,19 +250,46 @@ void LemkeSmall::keep_least(int power_column, int column, int stride) {
 
 template <int kSize, int kStride>
 void LemkeSmall::pivot(int size, int row, int column) {
+  if constexpr (kStride <= kShortRow)
+    pivot_short<kSize, kStride>(size, row, column);
+  else
+    pivot_long<kStride>(size, row, column);
+}
+
+/// The column of the pivot is exchanged by multiplying with a zero among ones: whole rows are
+/// loaded and stored.
+template <int kSize, int kStride>
+void LemkeSmall::pivot_short(int size, int row, int column) {
   const int n = known<kSize>(size);
+  using Row = Eigen::Array<double, kStride, 1>;
+  using RowMap = Eigen::Map<Row, Eigen::Aligned16>;
+  const Eigen::Map<const Row, Eigen::Aligned16> others(kOthers<kStride>.row(column));
+  double* const pivot_row = numbers_.data() + row * kStride;
+  const double reciprocal = 1 / pivot_row[column];
+  const Row source = ((1 - others) - RowMap{pivot_row} * others).eval() * reciprocal;
+  for (int i = 0; i < n; ++i) {
+    if (i == row) continue;
+    double* const target = numbers_.data() + i * kStride;
+    const double factor = target[column];
+    RowMap{target} = RowMap{target} * others + factor * source;
+  }
+  RowMap{pivot_row} = source;
+}
+
+/// Rows that the pivot leaves alone are looked for. The column is overwritten after each row, as
+/// long as possible before it is loaded with its neighbours.
+template <int kStride>
+void LemkeSmall::pivot_long(int size, int row, int column) {
   using Row = Eigen::Array<double, kStride, 1>;
   using RowMap = Eigen::Map<Row, Eigen::Aligned16>;
   double* const pivot_row = numbers_.data() + row * kStride;
   const double reciprocal = 1 / pivot_row[column];
   const Row source = RowMap{pivot_row} * -reciprocal;
-  // The column of the pivot is overwritten after each row: a number stored by itself just before
-  // its neighbours are loaded with it would stall the processor.
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < size; ++i) {
     if (i == row) continue;
     double* const target = numbers_.data() + i * kStride;
     const double factor = target[column];
-    if (kStride > kShortRow && factor == 0) continue;
+    if (factor == 0) continue;
     RowMap{target} += factor * source;
     target[column] = factor * reciprocal;
   }

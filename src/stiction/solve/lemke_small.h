@@ -43,6 +43,10 @@ class LemkeSmall {
   template <int kSize, int kStride>
   [[gnu::always_inline]] inline void load(const DenseLcpView& lcp, int first);
   template <int kSize, int kStride>
+  [[gnu::always_inline]] inline void load_short_row(const DenseLcpView& lcp, int first, int i);
+  template <int kStride>
+  [[gnu::always_inline]] inline void load_row(const DenseLcpView& lcp, int first, int i);
+  template <int kSize, int kStride>
   int blocking_row(int size, int column);
   template <int kSize, int kStride>
   int least_ratio(int size, int column);
@@ -51,6 +55,10 @@ class LemkeSmall {
   void keep_least(int power_column, int column, int stride);
   template <int kSize, int kStride>
   [[gnu::always_inline]] inline void pivot(int size, int row, int column);
+  template <int kSize, int kStride>
+  [[gnu::always_inline]] inline void pivot_short(int size, int row, int column);
+  template <int kStride>
+  [[gnu::always_inline]] inline void pivot_long(int size, int row, int column);
   template <int kSize, int kStride>
   [[gnu::always_inline]] inline void finish(int size, int column, int entering, double* z) const;
 

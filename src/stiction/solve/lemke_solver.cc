@@ -4,11 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "stiction/solve/friction_lcp.h"
 #include "stiction/solve/lemke_dense.h"
 #include "stiction/solve/lemke_general.h"
 #include "stiction/solve/lemke_lcp.h"
+#include "stiction/solve/saddle_condensation.h"
+#include "stiction/solve/saddle_polish.h"
 
 namespace stiction {
 namespace {
@@ -21,6 +24,19 @@ constexpr double kGoodViolation = 1e-11;
 constexpr double kSufficientViolation = 1e-10;
 
 constexpr int kCorrections = 3;
+
+/// Answers are fine if the judge finds them below this, or below this share of the tolerance, as
+/// ordinary ones are. Others are polished.
+constexpr double kFine = 1e-12;
+constexpr double kFineShare = 1e-3;
+/// Below this, and this share of the tolerance, smaller measures are no gain: friction on the edge
+/// of its cone has the rounding of the normal impulse.
+constexpr double kPolished = 1e-10;
+constexpr double kEnoughShare = 0.1;
+/// Answers that drift by more have a wrong basis, even if the judge forgives them.
+constexpr double kGrossDrift = 1e-6;
+/// What attempts off the beaten track have to reach to count as an answer at all.
+constexpr double kSomeAnswer = 1e-2;
 
 struct Attempt {
   int stage;
@@ -63,6 +79,7 @@ constexpr Attempt kGeneralAttempts[] = {
     {2, {.refresh_interval = kFewPivots, .dismissal = kEarly}},
 };
 constexpr int kEnumerationStage = 5;
+constexpr int kCondensedStage = 4;
 
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
@@ -155,10 +172,18 @@ struct Pipeline {
   LemkeGeneral<Real> general;  // for problems with direct coupling
 };
 
+/// How good an answer is to others than this method.
+struct Standing {
+  double measure = std::numeric_limits<double>::infinity();  // of the judge
+  double drift = std::numeric_limits<double>::infinity();    // SaddlePolish::compute_drift
+};
+
 /// What the attempts have come to so far. The answer is written when it is better than before.
 struct Progress {
   SolverReport report;
   double violation = std::numeric_limits<double>::infinity();
+  Standing standing;         // in the end
+  bool is_polished = false;  // the judge alone counts
   bool has_answer = false;
   bool is_done() const { return violation <= kGoodViolation; }
 };
@@ -250,17 +275,123 @@ void run_general(const StepProblem& problem, std::span<const Attempt> attempts, 
 
 struct LemkeSolver::Workspace {
   explicit Workspace(const LemkeSolverOptions& options)
-      : acceptance(options.tolerance, options.measure) {}
+      : acceptance(options.tolerance, options.measure),
+        fine(std::max(kFine, kFineShare * options.tolerance)),
+        enough(std::min(kPolished, kEnoughShare * options.tolerance)) {}
 
   Acceptance acceptance;
+  double fine;    // larger measures are a reason to polish
+  double enough;  // smaller ones are no gain
   Pipeline<double> in_double;
   Pipeline<long double> in_long_double;  // empty until it is needed
   PlainLcp plain;
+  SaddlePolish saddle;
+  SaddleCondensation condensation;
+  std::unique_ptr<LemkeSolver> condensed_solver;  // made when it is needed
+  StepProblem condensed;
+  StepSolution condensed_answer, trial, polished;
+
+  /// Judges the answer, and improves it if it needs that.
+  void finish(const StepProblem& problem, StepSolution& solution, Progress& progress);
+  /// Gives an answer the digits that elimination of the velocities has lost. True if it is another
+  /// one then.
+  bool polish(const StepProblem& problem, Standing& standing, StepSolution& solution);
+  Standing assess(const StepProblem& problem, const StepSolution& solution) {
+    return {acceptance.measure(problem, solution), SaddlePolish::compute_drift(problem, solution)};
+  }
+  bool is_better(const Standing& a, const Standing& b) const {
+    return std::pair(std::max(a.measure, enough), a.drift) <
+           std::pair(std::max(b.measure, enough), b.drift);
+  }
+  /// Where polishing is not enough: the pivots may have ended on a ray, or in a wrong basis whose
+  /// violation is small beside impulses but not beside motions. The same methods on the condensed
+  /// problem, then all attempts one by one, each polished.
+  void search(const StepProblem& problem, StepSolution& solution, Progress& progress);
+  void try_condensed(const StepProblem& problem, StepSolution& solution, Progress& progress);
+  template <class Real>
+  void try_attempts(const StepProblem& problem, std::span<const Attempt> attempts,
+                    Pipeline<Real>& pipeline, StepSolution& solution, Progress& progress);
+  void keep_better(const StepProblem& problem, int stage, StepSolution& solution,
+                   Progress& progress);
+  bool is_content(const Standing& standing) const {
+    return standing.measure <= fine ||
+           (standing.measure <= acceptance.tolerance() && standing.drift <= kGrossDrift);
+  }
 };
 
 LemkeSolver::LemkeSolver(const LemkeSolverOptions& options)
     : options_(options), workspace_(std::make_unique<Workspace>(options)) {}
 LemkeSolver::~LemkeSolver() = default;
+
+bool LemkeSolver::Workspace::polish(const StepProblem& problem, Standing& standing,
+                                    StepSolution& solution) {
+  const bool is_fine = standing.measure <= fine && standing.drift <= SaddlePolish::kNoDrift;
+  if (is_fine || !problem.coupling.is_empty()) return false;
+  if (!saddle.polish(problem, solution, enough, polished)) return false;
+  const Standing after = assess(problem, polished);
+  if (!is_better(after, standing)) return false;
+  standing = after;
+  solution = polished;
+  return true;
+}
+
+void LemkeSolver::Workspace::finish(const StepProblem& problem, StepSolution& solution,
+                                    Progress& progress) {
+  if (progress.has_answer) {
+    progress.standing = assess(problem, solution);
+    progress.is_polished = polish(problem, progress.standing, solution);
+  }
+  const bool is_small = problem.num_dofs() + problem.num_rows() <= SaddlePolish::kMaxSize;
+  if (is_small && problem.coupling.is_empty() && !is_content(progress.standing))
+    search(problem, solution, progress);
+}
+
+/// Polishes `trial` and takes it if it is the better one.
+void LemkeSolver::Workspace::keep_better(const StepProblem& problem, int stage,
+                                         StepSolution& solution, Progress& progress) {
+  Standing found = assess(problem, trial);
+  (void)polish(problem, found, trial);
+  const bool is_taken =
+      progress.has_answer ? is_better(found, progress.standing) : found.measure < kSomeAnswer;
+  if (!is_taken) return;
+  progress.standing = found;
+  progress.has_answer = progress.is_polished = true;
+  progress.report.stage = stage;
+  solution = trial;
+}
+
+void LemkeSolver::Workspace::try_condensed(const StepProblem& problem, StepSolution& solution,
+                                           Progress& progress) {
+  if (!condensation.condense(problem, condensed)) return;
+  if (!condensed_solver) condensed_solver = std::make_unique<LemkeSolver>();
+  progress.report.iterations += condensed_solver->solve(condensed, condensed_answer).iterations;
+  condensation.expand(problem, condensed_answer, trial);
+  if (trial.is_finite()) keep_better(problem, kCondensedStage, solution, progress);
+}
+
+template <class Real>
+void LemkeSolver::Workspace::try_attempts(const StepProblem& problem,
+                                          std::span<const Attempt> attempts,
+                                          Pipeline<Real>& pipeline, StepSolution& solution,
+                                          Progress& progress) {
+  for (const Attempt& how : attempts) {
+    if (is_content(progress.standing)) return;
+    Progress now;
+    trial.set_zero(problem);
+    run(problem, {&how, 1}, false, pipeline, trial, now);
+    progress.report.iterations += now.report.iterations;
+    if (now.has_answer) keep_better(problem, how.stage, solution, progress);
+  }
+}
+
+void LemkeSolver::Workspace::search(const StepProblem& problem, StepSolution& solution,
+                                    Progress& progress) {
+  const bool had_answer = progress.has_answer;
+  try_condensed(problem, solution, progress);
+  if (!had_answer) return;  // every attempt ended on a ray
+  try_attempts<double>(problem, kDoubleAttempts, in_double, solution, progress);
+  try_attempts<long double>(problem, kLongAttempts, in_long_double, solution, progress);
+}
 
 SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& solution) {
   solution.set_zero(problem);
@@ -287,9 +418,10 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
     if (is_open())
       run_general(problem, kLongAttempts, false, workspace_->in_long_double, solution, progress);
   }
+  workspace_->finish(problem, solution, progress);
   progress.report.has_answer = progress.has_answer;
-  if (progress.violation <= kSufficientViolation)
-    progress.report.status = workspace_->acceptance.accepts(problem, solution)
+  if (progress.violation <= kSufficientViolation || progress.is_polished)
+    progress.report.status = progress.standing.measure <= options_.tolerance
                                  ? SolverStatus::kConverged
                                  : SolverStatus::kMaxIterations;
   return progress.report;

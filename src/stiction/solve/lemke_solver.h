@@ -34,6 +34,9 @@ class LemkeSolver : public Solver {
   ///   0 plain   1 another covering vector   2 dictionary recomputed every few pivots
   ///   3 long double   4 long double with other covering vectors
   ///   5 enumeration of all bases, for small problems with direct coupling
+  /// An answer whose velocities show the rounding of impulses is polished (saddle_polish.h). Where
+  /// the judge is still not content, the problem without bodies and joints
+  /// (saddle_condensation.h, stage 4) and all attempts follow, each polished.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
  private:

@@ -10,17 +10,21 @@ double ProximalNewton::run(const FrictionBlocks& blocks, SaddleLu& lu,
   // always the best iterate.
   constexpr double kTolerated = 1.5;
   constexpr double kMostAlpha = 1e3;
+  constexpr int kNewtonSteps = 15;  // per proximal step
   blocks.compute_velocity(x, u_);
   double current = blocks.residual(x, u_), least = current;
   best_ = x;
   double& alpha = alpha_ = options.first_alpha;
   iterations_ = 0;
   for (int failures = 0; least > options.tolerance && failures < options.max_failures;) {
-    if (iterations_ >= options.max_iterations || deadline.has_passed()) break;
+    const int left = options.hard_limit - iterations_;
+    if (iterations_ >= options.max_iterations || left <= 0 || deadline.has_passed()) break;
     trial_ = x;
-    const auto outcome = newton_.solve(
-        blocks, lu, x, {.alpha = alpha, .max_iterations = 15, .step_scale = options.step_scale},
-        trial_);
+    const auto outcome = newton_.solve(blocks, lu, x,
+                                       {.alpha = alpha,
+                                        .max_iterations = std::min(kNewtonSteps, left),
+                                        .step_scale = options.step_scale},
+                                       trial_);
     iterations_ += std::max(1, newton_.iterations());
     blocks.compute_velocity(trial_, u_);
     const double residual = blocks.residual(trial_, u_);

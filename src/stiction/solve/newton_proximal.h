@@ -15,7 +15,8 @@ struct ProximalOptions {
   double least_alpha = 1e-12;
   double decrease = 0.5;      // of α after success
   double increase = 2;        // of α after failure
-  int max_iterations = 1000;  // Newton iterations
+  int max_iterations = 1000;  // Newton iterations; a proximal step that has begun is finished
+  int hard_limit = 1 << 30;   // Newton iterations, whatever has begun
   int max_failures = 25;      // in a row
   double step_scale = 10;     // see SemismoothNewton::Target
 };

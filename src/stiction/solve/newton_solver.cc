@@ -19,6 +19,7 @@ constexpr int kFirstAttempt = 40;  // Newton iterations before the interior poin
 constexpr int kChunk = 400;        // Newton iterations between two attempts to polish
 constexpr double kLoose = 1e-5;    // tolerances that ADMM reaches by itself
 constexpr int kShortStart = 30;    // ADMM iterations after which statuses may already be right
+constexpr int kStarterFactorisations = 10;  // that ADMM makes, about
 constexpr int kMaxRefusals = 4;
 constexpr double kTighter = 0.1;  // of the own goal after a refusal
 
@@ -36,17 +37,24 @@ struct NewtonSolver::Workspace {
   double goal = 0;  // for the own residual
   double residual = 0;
   int iterations = 0;
+  int limit = 0;  // of iterations, by number and by work
   int stage = 0;
   Deadline deadline;
 
   bool is_open() const { return !(residual <= goal); }
+  bool may_go_on() const { return is_open() && iterations < limit; }
+  int left(int wanted) const { return std::min(wanted, limit - iterations); }
+  bool affords_starter(double max_flops) {
+    return affordable_iterations(blocks, lu, max_flops, kStarterFactorisations) ==
+           kStarterFactorisations;
+  }
   void start(const StepProblem& problem, const StepSolution& solution);
   void iterate(const NewtonOptions& options);
-  void improve(const NewtonOptions& options);
+  void improve(bool has_interior_stage);
   void run_plain();
   void run_starter(int max_iterations);
   void run_polish();
-  void run_proximal(const NewtonOptions& options, double first_alpha, int max_iterations);
+  void run_proximal(double first_alpha, int max_iterations);
   void run_interior();
 };
 
@@ -68,7 +76,7 @@ void NewtonSolver::Workspace::run_plain() {
   (void)plain.solve(blocks, lu, x,
                     {.alpha = kProximal,
                      .reduction = std::max(1e-15, 0.1 * goal),
-                     .max_iterations = kPlainIterations,
+                     .max_iterations = left(kPlainIterations),
                      .step_scale = 1},
                     other);
   iterations += plain.iterations();
@@ -85,24 +93,27 @@ void NewtonSolver::Workspace::run_starter(int max_iterations) {
 }
 
 void NewtonSolver::Workspace::run_polish() {
-  residual = polish.run(blocks, lu, {.tolerance = goal}, x);
+  constexpr int kPolishIterations = 6;
+  residual =
+      polish.run(blocks, lu, {.tolerance = goal, .max_iterations = left(kPolishIterations)}, x);
   iterations += polish.iterations();
 }
 
-void NewtonSolver::Workspace::run_proximal(const NewtonOptions& options, double first_alpha,
-                                           int max_iterations) {
-  residual = proximal.run(
-      blocks, lu,
-      {.tolerance = goal,
-       .first_alpha = first_alpha,
-       .max_iterations = std::min(max_iterations, options.max_iterations - iterations)},
-      deadline, x);
+void NewtonSolver::Workspace::run_proximal(double first_alpha, int max_iterations) {
+  residual = proximal.run(blocks, lu,
+                          {.tolerance = goal,
+                           .first_alpha = first_alpha,
+                           .max_iterations = left(max_iterations),
+                           .hard_limit = limit - iterations},
+                          deadline, x);
   iterations += proximal.iterations();
 }
 
 void NewtonSolver::Workspace::run_interior() {
-  const double reached =
-      interior.run(blocks, lu, {.tolerance = std::max(goal, 1e-9)}, deadline, other);
+  constexpr int kInteriorIterations = 100;
+  const double reached = interior.run(
+      blocks, lu, {.tolerance = std::max(goal, 1e-9), .max_iterations = left(kInteriorIterations)},
+      deadline, other);
   iterations += interior.iterations();
   if (!(reached < residual)) return;
   residual = reached;
@@ -111,37 +122,36 @@ void NewtonSolver::Workspace::run_interior() {
 
 // From the warm start or from nothing.
 void NewtonSolver::Workspace::iterate(const NewtonOptions& options) {
-  if (is_open() && blocks.num_rows() <= kSmallRows) {
+  limit = affordable_iterations(blocks, lu, options.max_flops, options.max_iterations);
+  if (may_go_on() && blocks.num_rows() <= kSmallRows) {
     run_plain();
-    if (is_open() && residual < kNear) run_polish();
+    if (may_go_on() && residual < kNear) run_polish();
   }
-  if (is_open() && options.starter_iterations > 0) {
+  if (is_open() && options.starter_iterations > 0 && affords_starter(options.max_flops)) {
     admm.start(blocks, {}, x);
     if (goal < kLoose && options.starter_iterations > kShortStart) {
       run_starter(kShortStart);
-      if (is_open()) run_polish();
+      if (may_go_on()) run_polish();
     }
     if (is_open()) run_starter(options.starter_iterations);
   }
-  improve(options);
+  improve(options.has_interior_stage);
 }
 
 // From impulses that are near a solution already.
-void NewtonSolver::Workspace::improve(const NewtonOptions& options) {
-  if (is_open()) run_polish();
-  if (is_open()) run_proximal(options, 1e-2, kFirstAttempt);
-  if (is_open() && options.has_interior_stage) {
+void NewtonSolver::Workspace::improve(bool has_interior_stage) {
+  if (may_go_on()) run_polish();
+  if (may_go_on()) run_proximal(1e-2, kFirstAttempt);
+  if (may_go_on() && has_interior_stage) {
     stage = 1;
     run_interior();
-    if (is_open()) run_polish();
-    if (is_open()) run_proximal(options, 1e-6, kFirstAttempt);
+    if (may_go_on()) run_polish();
+    if (may_go_on()) run_proximal(1e-6, kFirstAttempt);
   }
-  if (!is_open()) return;
-  stage = 2;
-  for (double alpha = 1e-3; is_open() && iterations < options.max_iterations;) {
-    if (deadline.has_passed()) break;
-    run_proximal(options, alpha, kChunk);
-    if (is_open()) run_polish();
+  for (double alpha = 1e-3; may_go_on() && !deadline.has_passed();) {
+    stage = 2;
+    run_proximal(alpha, kChunk);
+    if (may_go_on()) run_polish();
     alpha = std::max(proximal.alpha(), 1e-6);
   }
 }
@@ -171,7 +181,7 @@ SolverReport NewtonSolver::solve(const StepProblem& problem, StepSolution& solut
     is_accepted = acceptance_.accepts(problem, solution);
     if (is_accepted || work.is_open()) break;
     work.goal = kTighter * work.residual;
-    work.improve(options_);
+    work.improve(options_.has_interior_stage);
   }
   SolverStatus status = is_accepted ? SolverStatus::kConverged : SolverStatus::kMaxIterations;
   if (!std::isfinite(work.residual) || !solution.is_finite()) {

@@ -10,12 +10,14 @@
 // Redundant contacts and joints and nonsymmetric W are allowed. The own residual imitates the
 // measure of the options; converged means that Acceptance took the answer. Otherwise the best
 // iterate is returned with the status kMaxIterations. Refuses box and polygon sections in space.
+// The work is bounded by `max_iterations` and by `max_flops`, whichever is spent first.
 #pragma once
 
 #include <memory>
 
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
+#include "stiction/solve/newton_work.h"
 
 namespace stiction {
 
@@ -23,6 +25,7 @@ struct NewtonOptions {
   double tolerance = 1e-10;  // of the measure
   StoppingMeasure measure = StoppingMeasure::kCertificate;
   int max_iterations = 2000;     // Newton and interior point iterations
+  double max_flops = kMaxFlops;  // estimated, of these iterations; see newton_work.h
   double max_seconds = 0;        // 0: no limit
   int starter_iterations = 100;  // of ADMM; 0: none
   bool has_interior_stage = true;

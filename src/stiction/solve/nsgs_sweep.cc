@@ -69,7 +69,7 @@ void NsgsSweep::visit_contact(const ContactBlocks& blocks, int contact, const St
   double u[kDim], r[kDim], change[kDim];
   compute_unit_velocity<kDim>(blocks, unit, state.u(), state.w(), u);
   const double* old = state.x() + blocks.unit(unit).row;
-  std::copy(old, old + kDim, r);
+  for (int a = 0; a < kDim; ++a) r[a] = old[a];
   if (!law.visit<kDim>(u, r, memory_[unit].hint)) {
     // No answer to the local question: one step of the projection method instead.
     ++num_failures_;

@@ -56,9 +56,12 @@ SaddleLdlt::Status SaddleLdlt::factor(const StepProblem& problem, const std::vec
 SaddleLdlt::Status SaddleLdlt::factor_fronts() {
   fronts_refactored_ = 0;
   flops_ = 0;
+  const bool has_changed =
+      std::find(is_changed_.begin(), is_changed_.end(), 1) != is_changed_.end();
+  const bool is_all_stale = !is_factored_ || (is_lean_ && has_changed);
   for (std::size_t f = 0; f < fronts_.size(); ++f) {
     const Front& front = fronts_[f];
-    bool is_stale = !is_factored_;
+    bool is_stale = is_all_stale;
     for (int i = front.item_begin; i < front.item_end; ++i)
       is_stale = is_stale || is_changed_[items_[i].node];
     for (int c = front.child_begin; c < front.child_end; ++c)
@@ -190,15 +193,19 @@ LdltPanel SaddleLdlt::panel_of(const Front& front) {
 bool SaddleLdlt::refactor(int f) {
   const Front& front = fronts_[f];
   const std::size_t rows = front.num_rows, rest = rows - front.num_pivots;
+  double* kept = updates_.data() + front.update;
+  double* update = is_lean_ ? own_update_.data() : kept;
   std::fill_n(panels_.begin() + static_cast<std::ptrdiff_t>(front.panel), rows * front.num_pivots,
               0.0);
-  std::fill_n(updates_.begin() + static_cast<std::ptrdiff_t>(front.update), rest * rest, 0.0);
+  std::fill_n(update, rest * rest, 0.0);
   std::fill_n(weights_.begin() + static_cast<std::ptrdiff_t>(front.weight), rows, 0.0);
   for (int i = front.item_begin; i < front.item_end; ++i) assemble(front, items_[i]);
-  for (int c = front.child_begin; c < front.child_end; ++c) add_child(fronts_[children_[c]], front);
+  for (int c = front.child_begin; c < front.child_end; ++c)
+    add_child(fronts_[children_[c]], front, update);
   const LdltPanel panel = panel_of(front);
   if (!factor_panel(panel, kTinyPivot)) return false;
-  subtract_outer_product(panel, updates_.data() + front.update);
+  subtract_outer_product(panel, update);
+  if (is_lean_) std::copy_n(update, rest * rest, kept);
   return true;
 }
 
@@ -231,16 +238,16 @@ void SaddleLdlt::assemble(const Front& front, const Item& item) {
   }
 }
 
-void SaddleLdlt::add_child(const Front& child, const Front& front) {
+/// Adds what a child hands up to the front's panel and to its own update, `target`.
+void SaddleLdlt::add_child(const Front& child, const Front& front, double* target) {
   const int size = child.num_rows - child.num_pivots, pivots = front.num_pivots;
   const std::ptrdiff_t rest = front.num_rows - pivots;
   const int* place = relative_.data() + child.rest_begin;
   const double* update = updates_.data() + child.update;
   for (int j = 0; j < size; ++j, update += size) {
-    double* column =
-        place[j] < pivots
-            ? panels_.data() + front.panel + static_cast<std::ptrdiff_t>(place[j]) * front.num_rows
-            : updates_.data() + front.update + (place[j] - pivots) * rest - pivots;
+    double* column = place[j] < pivots ? panels_.data() + front.panel +
+                                             static_cast<std::ptrdiff_t>(place[j]) * front.num_rows
+                                       : target + (place[j] - pivots) * rest - pivots;
     for (int i = j; i < size; ++i) column[place[i]] += update[i];
     weights_[front.weight + place[j]] += weights_[child.weight + child.num_pivots + j];
   }

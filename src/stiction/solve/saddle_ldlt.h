@@ -37,6 +37,13 @@ class SaddleLdlt {
     kIndefinite,    // a mass block is not positive definite, or a number is not finite
   };
 
+  /// What is kept beside the factors, about three times their size in packings.
+  enum class Memory {
+    kPartial,  // what fronts hand to each other: a change refactors only what depends on it
+    kLean,     // nothing: any change refactors everything
+  };
+  explicit SaddleLdlt(Memory memory = Memory::kPartial) : is_lean_(memory == Memory::kLean) {}
+
   /// Prepares for the rows marked (one mark per row of the problem, bilateral rows first). Nothing
   /// to do, and no allocation, if rows, bodies and order are the same as before.
   void analyse(const StepProblem& problem, const std::vector<char>& candidates);
@@ -46,11 +53,16 @@ class SaddleLdlt {
   [[nodiscard]] Status factor(const StepProblem& problem, const std::vector<char>& active,
                               const std::vector<double>& extra_compliance = {});
 
+  enum class Refinement {
+    kFull,       // until every equation holds to rounding
+    kNone,       // one pass: loses the digits by which pivots are small
+    kContinued,  // one pass that corrects the last solution, for right-hand sides that settle
+  };
+
   /// Solves for w (num_dofs) and x (one per row of the problem, zero for inactive and redundant
-  /// ones) from f and g of the same sizes, with iterative refinement. Entries of g of inactive rows
-  /// do not count.
+  /// ones) from f and g of the same sizes. Entries of g of inactive rows do not count.
   void solve(const std::vector<double>& f, const std::vector<double>& g, std::vector<double>& w,
-             std::vector<double>& x);
+             std::vector<double>& x, Refinement refinement = Refinement::kFull);
 
   /// Rows of the last factorisation that depend on others, increasing.
   const std::vector<int>& redundant_rows() const { return redundant_rows_; }
@@ -94,6 +106,7 @@ class SaddleLdlt {
   void list_items();
   void append_items(int place, const std::vector<int>& local);
   void lay_out();
+  void lay_out_fronts();
   bool place_rows(const StepProblem& problem, const std::vector<char>& active);
   bool load(const StepProblem& problem, const std::vector<char>& active,
             const std::vector<double>& extra);
@@ -105,7 +118,7 @@ class SaddleLdlt {
   Status factor_fronts();
   bool refactor(int f);
   void assemble(const Front& front, const Item& item);
-  void add_child(const Front& child, const Front& front);
+  void add_child(const Front& child, const Front& front, double* target);
   LdltPanel panel_of(const Front& front);
   void name_redundant_rows();
   void store(std::size_t at, double value, int node) {
@@ -114,6 +127,8 @@ class SaddleLdlt {
     is_changed_[node] = 1;
   }
   void solve_once();
+  void refine();
+  void add_correction();
   double compute_residual();
   double subtract_group(int g);
 
@@ -131,13 +146,16 @@ class SaddleLdlt {
   std::vector<char> is_stale_;            // per front
   std::vector<char> is_row_;              // per permuted unknown
   std::vector<double> panels_, updates_, weights_, pivot_, inverse_;
-  std::vector<double> packed_;  // one row while it is loaded
+  std::vector<double> own_update_;  // of the front at hand, if updates_ is a stack
+  std::vector<double> packed_;      // one row while it is loaded
   std::vector<int> redundant_rows_;
   std::vector<char> active_slot_;
   std::vector<double> unknown_, right_side_, residual_, size_, gather_;  // by body dofs, then slots
   std::vector<double> permuted_;
+  std::vector<int> natural_;  // place of a permuted unknown among body dofs, then slots
   int fronts_refactored_ = 0, num_analyses_ = 0;
   std::int64_t flops_ = 0;
+  bool is_lean_ = false;      // updates_ is a stack
   bool is_exact_ = false;     // the graph was built for the present rows, not only fitted
   bool is_factored_ = false;  // panels belong to values_
   bool has_failed_ = false;   // the last time

@@ -232,27 +232,46 @@ void SaddleLdlt::append_items(int place, const std::vector<int>& local) {
   }
 }
 
-void SaddleLdlt::lay_out() {
-  std::size_t panels = 0, updates = 0, weights = 0;
+/// Places of the numbers of the fronts. Fronts lie in postorder, so that what children hand to
+/// their parents forms a stack, unless it is kept.
+void SaddleLdlt::lay_out_fronts() {
+  std::size_t panels = 0, top = 0, highest = 0, largest = 0, weights = 0;
   for (Front& front : fronts_) {
     const std::size_t rows = front.num_rows, rest = rows - front.num_pivots;
+    if (is_lean_ && front.child_begin < front.child_end)
+      top = fronts_[children_[front.child_begin]].update;
     front.panel = panels;
-    front.update = updates;
+    front.update = top;
     front.weight = weights;
     panels += rows * front.num_pivots;
-    updates += rest * rest;
+    top += rest * rest;
     weights += rows;
+    highest = std::max(highest, top);
+    largest = std::max(largest, rest * rest);
   }
   panels_.resize(panels);
-  updates_.resize(updates);
+  updates_.resize(highest);
   weights_.resize(weights);
+  own_update_.resize(is_lean_ ? largest : 0);
+}
+
+void SaddleLdlt::lay_out() {
+  lay_out_fronts();
   values_.assign(value_start_.back(), 0.0);
   is_changed_.assign(graph_.num_nodes(), 1);
   is_stale_.assign(fronts_.size(), 1);
   const int n = start_.back();
   is_row_.resize(n);
-  for (std::size_t k = 0; k < order_.size(); ++k)
-    for (int i = start_[k]; i < start_[k + 1]; ++i) is_row_[i] = order_[k] >= graph_.num_bodies();
+  natural_.resize(n);
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    const int group = order_[k] - graph_.num_bodies();
+    const int first = group < 0 ? graph_.dof_start(order_[k])
+                                : graph_.num_dofs() + graph_.group(group).slot_begin;
+    for (int i = start_[k]; i < start_[k + 1]; ++i) {
+      is_row_[i] = group >= 0;
+      natural_[i] = first + i - start_[k];
+    }
+  }
   int widest = 0;
   for (int g = 0; g < graph_.num_groups(); ++g) widest = std::max(widest, graph_.group(g).width);
   packed_.resize(widest);

@@ -72,6 +72,48 @@ void subtract_product(const LdltPanel& panel, int depth, int first, int last, do
   }
 }
 
+// The order of operations below is that of one column after the other, whatever kCount is: several
+// at once load their target once, and their sums do not wait for each other.
+
+/// target −= the product of kCount columns of L, n numbers each, with x.
+template <int kCount>
+inline void subtract_columns(const double* L, std::ptrdiff_t ld, int n, const double* x,
+                             double* target) {
+  for (int i = 0; i < n; ++i) {
+    double value = target[i];
+    for (int c = 0; c < kCount; ++c) value -= L[c * ld + i] * x[c];
+    target[i] = value;
+  }
+}
+
+/// The part of solve_lower of the pivots [k, k + kCount).
+template <int kCount>
+inline void lower_columns(const LdltPanel& panel, int k, double* x1, double* x2) {
+  const std::ptrdiff_t ld = panel.num_rows;
+  const double* L = panel.values + k * ld;
+  double* x = x1 + k;
+  for (int c = 0; c < kCount; ++c)
+    for (int i = c + 1; i < kCount; ++i) x[i] -= L[c * ld + k + i] * x[c];
+  const int p = panel.num_pivots, end = k + kCount;
+  subtract_columns<kCount>(L + end, ld, p - end, x, x1 + end);
+  subtract_columns<kCount>(L + p, ld, panel.num_rows - p, x, x2);
+}
+
+/// The part of solve_upper of the pivots [k, k + kCount).
+template <int kCount>
+inline void upper_columns(const LdltPanel& panel, int k, double* x1, const double* x2) {
+  const std::ptrdiff_t ld = panel.num_rows;
+  const double* L = panel.values + k * ld;
+  const int p = panel.num_pivots, rest = panel.num_rows - p;
+  double sum[kCount] = {};
+  for (int i = 0; i < rest; ++i)
+    for (int c = 0; c < kCount; ++c) sum[c] += L[c * ld + p + i] * x2[i];
+  for (int c = kCount - 1; c >= 0; --c) {
+    for (int i = k + c + 1; i < p; ++i) sum[c] += L[c * ld + i] * x1[i];
+    x1[k + c] -= sum[c];
+  }
+}
+
 /// Pivot k of the panel: its column becomes that of L. See factor_panel.
 bool take_pivot(const LdltPanel& panel, int k, double tiny) {
   double* column = panel.values + static_cast<std::ptrdiff_t>(k) * panel.num_rows;
@@ -123,25 +165,36 @@ void subtract_outer_product(const LdltPanel& panel, double* update) {
 }
 
 void solve_lower(const LdltPanel& panel, double* x1, double* x2) {
-  const int p = panel.num_pivots, rest = panel.num_rows - p;
-  for (int k = 0; k < p; ++k) {
-    const double* column = panel.values + static_cast<std::ptrdiff_t>(k) * panel.num_rows;
-    const double x = x1[k];
-    if (x == 0) continue;
-    for (int i = k + 1; i < p; ++i) x1[i] -= column[i] * x;
-    for (int i = 0; i < rest; ++i) x2[i] -= column[p + i] * x;
+  int k = 0;
+  for (; k + 4 <= panel.num_pivots; k += 4) lower_columns<4>(panel, k, x1, x2);
+  switch (panel.num_pivots - k) {
+    case 3:
+      return lower_columns<3>(panel, k, x1, x2);
+    case 2:
+      return lower_columns<2>(panel, k, x1, x2);
+    case 1:
+      return lower_columns<1>(panel, k, x1, x2);
+    default:
+      return;
   }
 }
 
 void solve_upper(const LdltPanel& panel, double* x1, const double* x2) {
-  const int p = panel.num_pivots, rest = panel.num_rows - p;
-  for (int k = p - 1; k >= 0; --k) {
-    const double* column = panel.values + static_cast<std::ptrdiff_t>(k) * panel.num_rows;
-    double sum = 0;
-    for (int i = 0; i < rest; ++i) sum += column[p + i] * x2[i];
-    for (int i = k + 1; i < p; ++i) sum += column[i] * x1[i];
-    x1[k] -= sum;
+  int k = panel.num_pivots;
+  switch (k % 4) {
+    case 3:
+      upper_columns<3>(panel, k -= 3, x1, x2);
+      break;
+    case 2:
+      upper_columns<2>(panel, k -= 2, x1, x2);
+      break;
+    case 1:
+      upper_columns<1>(panel, k -= 1, x1, x2);
+      break;
+    default:
+      break;
   }
+  while (k > 0) upper_columns<4>(panel, k -= 4, x1, x2);
 }
 
 }  // namespace stiction

@@ -15,38 +15,47 @@ constexpr double kRoundingError = 4e-16;  // of an equation, relative to its ter
 }  // namespace
 
 void SaddleLdlt::solve(const std::vector<double>& f, const std::vector<double>& g,
-                       std::vector<double>& w, std::vector<double>& x) {
+                       std::vector<double>& w, std::vector<double>& x, Refinement refinement) {
   const int num_dofs = graph_.num_dofs();
   std::copy(f.begin(), f.end(), right_side_.begin());
   for (int slot = 0; slot < graph_.num_slots(); ++slot)
     right_side_[num_dofs + slot] = active_slot_[slot] ? g[graph_.slot_row(slot)] : 0;
-  std::fill(unknown_.begin(), unknown_.end(), 0.0);
-  residual_ = right_side_;
-  double last_error = std::numeric_limits<double>::infinity();
-  for (int pass = 0;; ++pass) {
+  if (refinement == Refinement::kContinued) {
+    (void)compute_residual();
+    add_correction();
+  } else {
+    residual_ = right_side_;
     solve_once();
-    for (std::size_t i = 0; i < unknown_.size(); ++i) unknown_[i] += gather_[i];
-    const double error = compute_residual();
-    if (error <= kRoundingError || pass == kMaxRefinements) break;
-    if (!(error < 0.5 * last_error)) break;  // more passes would only stir
-    last_error = error;
+    unknown_ = gather_;
   }
+  if (refinement == Refinement::kFull) refine();
   w.assign(unknown_.begin(), unknown_.begin() + num_dofs);
   x.assign(graph_.num_rows(), 0.0);
   for (int slot = 0; slot < graph_.num_slots(); ++slot)
     if (active_slot_[slot]) x[graph_.slot_row(slot)] = -unknown_[num_dofs + slot];
 }
 
+/// Corrects unknown_ until every equation holds to rounding relative to its own terms.
+void SaddleLdlt::refine() {
+  double last_error = std::numeric_limits<double>::infinity();
+  for (int pass = 0;; ++pass) {
+    const double error = compute_residual();
+    if (error <= kRoundingError || pass == kMaxRefinements) return;
+    if (!(error < 0.5 * last_error)) return;  // more passes would only stir
+    last_error = error;
+    add_correction();
+  }
+}
+
+/// unknown_ += K⁻¹ residual_.
+void SaddleLdlt::add_correction() {
+  solve_once();
+  for (std::size_t i = 0; i < unknown_.size(); ++i) unknown_[i] += gather_[i];
+}
+
 /// gather_ = K⁻¹ residual_ by the factors.
 void SaddleLdlt::solve_once() {
-  const auto natural = [this](int node) {
-    return node < graph_.num_bodies()
-               ? graph_.dof_start(node)
-               : graph_.num_dofs() + graph_.group(node - graph_.num_bodies()).slot_begin;
-  };
-  for (std::size_t k = 0; k < order_.size(); ++k)
-    std::copy_n(residual_.begin() + natural(order_[k]), start_[k + 1] - start_[k],
-                permuted_.begin() + start_[k]);
+  for (std::size_t i = 0; i < permuted_.size(); ++i) permuted_[i] = residual_[natural_[i]];
   for (const Front& front : fronts_) {
     const int rest = front.num_rows - front.num_pivots;
     const int* rows = rest_.data() + front.rest_begin;
@@ -62,9 +71,7 @@ void SaddleLdlt::solve_once() {
     for (int i = 0; i < rest; ++i) gather_[i] = permuted_[rows[i]];
     solve_upper(panel_of(front), permuted_.data() + front.first_pivot, gather_.data());
   }
-  for (std::size_t k = 0; k < order_.size(); ++k)
-    std::copy_n(permuted_.begin() + start_[k], start_[k + 1] - start_[k],
-                gather_.begin() + natural(order_[k]));
+  for (std::size_t i = 0; i < permuted_.size(); ++i) gather_[natural_[i]] = permuted_[i];
 }
 
 /// residual_ = right_side_ − K unknown_, from the numbers of the matrix. Returns the largest

@@ -1,0 +1,59 @@
+// What the certificate sees of the rows of a step problem, gathered in one pass over the problem
+// and the answer: mass blocks in the norm of the kinetic energy, and every row block from its own
+// side. Sizes of mass blocks that mechanics knows are known to the compiler, since in a small scene
+// this pass is most of what a certificate costs. Part of the certificate; shares nothing with a
+// solver.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "stiction/problem/step_problem.h"
+
+namespace stiction {
+
+/// One row block: a bilateral row, or a contact of up to three rows.
+struct RowBlockView {
+  std::array<double, 3> u = {};    // [m/s] J w + K x
+  std::array<double, 3> arm = {};  // Σ_e ‖L⁻¹J_eᵀ‖: times an impulse in √J, a velocity
+  std::array<double, 3> reach = {};     // [m/s] Σ|K x|
+  std::array<double, 3> delassus = {};  // diagonal of J S⁻¹Jᵀ + K
+  // The same with the largest entry of a row of K in place of a diagonal entry that is not
+  // positive.
+  std::array<double, 3> own = {};
+  double cross = 0;  // of the two tangents in J S⁻¹Jᵀ + (K + Kᵀ)/2
+  double largest_coupling = 0;
+};
+
+/// One mass block, in √J: ‖x‖² = xᵀS⁻¹x.
+struct MassBlockView {
+  double momentum = 0;  // ‖M̂w‖ + ‖p‖
+  double involved = 0;  // the same and Σ ‖impulses‖
+  double defect = 0;    // ‖M̂w − p − Gᵀλ − Jᵀr‖
+};
+
+class CertificateRows {
+ public:
+  /// Sizes must fit and the answer be finite. False if the symmetric part S = LLᵀ of a mass block
+  /// is not positive definite or not finite.
+  [[nodiscard]] bool gather(const StepProblem& problem, const StepSolution& solution);
+
+  const std::vector<MassBlockView>& blocks() const { return blocks_; }
+  const std::vector<RowBlockView>& bilateral() const { return bilateral_; }
+  const std::vector<RowBlockView>& contacts() const { return contacts_; }
+
+ private:
+  bool gather_blocks(const StepProblem& problem, const StepSolution& solution);
+  void gather_rows(const StepProblem& problem, const BlockRows& rows, const StepSolution& solution,
+                   const std::vector<double>& impulse, std::vector<RowBlockView>& views);
+  void gather_coupling(const StepProblem& problem, const StepSolution& solution);
+  void measure_defects(const StepProblem& problem);
+
+  std::vector<double> factor_;  // L block by block, row-major, with 1/L_ii on the diagonal
+  std::vector<double> defect_;  // M̂w − p − Gᵀλ − Jᵀr
+  std::vector<MassBlockView> blocks_;
+  std::vector<RowBlockView> bilateral_, contacts_;
+  std::vector<double> scratch_;  // for three vectors of the size of the largest block
+};
+
+}  // namespace stiction
