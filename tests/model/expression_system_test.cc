@@ -354,5 +354,32 @@ TEST(ExpressionSystem, ManyCoordinatesWork) {
   EXPECT_EQ(force[72], 0);
 }
 
+TEST(ExpressionSystem, GyroscopicMatrixIsTheWorklessPartOfTheVelocityTerms) {
+  // A bead on a rotating arm with a mass matrix full of coordinates.
+  SystemBuilder builder;
+  const Expression r = builder.add_coordinate("r", {0.7, 0.3}),
+                   a = builder.add_coordinate("a", {0.4, -1.1}),
+                   b = builder.add_coordinate("b", {-0.2, 0.8});
+  builder.set_mass(r, r, 2.0 + sin(b) * sin(b));
+  builder.set_mass(a, a, 3.0 + r * r);
+  builder.set_mass(b, b, 4.0 + cos(a));
+  builder.set_mass(r, a, 0.3 * sin(a) * r);
+  builder.set_mass(a, b, 0.2 * r);
+  const BuiltSystem built = builder.build();
+  const GeneralizedSystem& system = *built.system;
+  RowMatrixXd S(3, 3), ahead(3, 3), behind(3, 3);
+  system.evaluate_gyroscopic(0, built.q, built.v, S);
+  EXPECT_LE((S + S.transpose()).norm(), 1e-15);
+  EXPECT_GT(S.norm(), 0.1);
+  // k(v) = −½ Ṁ v − S v, with Ṁ by central differences along the motion.
+  constexpr double step = 1e-5;
+  system.evaluate_mass(0, built.q + step * built.v, ahead);
+  system.evaluate_mass(0, built.q - step * built.v, behind);
+  const RowMatrixXd mass_rate = (ahead - behind) / (2 * step);
+  VectorXd force(3);
+  system.evaluate_force(0, built.q, built.v, force);
+  EXPECT_LE((force + 0.5 * mass_rate * built.v + S * built.v).norm(), 1e-9);
+}
+
 }  // namespace
 }  // namespace stiction

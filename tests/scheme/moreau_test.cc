@@ -57,6 +57,14 @@ TEST(Moreau, ZeroStepIsThePureImpact) {
   EXPECT_NEAR(simulation.energy().impact, -0.5 * 2 * (4 - 1.44), kRounding);
 }
 
+TEST(Moreau, RefusesPoissonsLaw) {
+  SystemBuilder system;
+  const Expression y = system.add_coordinate("y", {1, 0});
+  system.set_mass(y, y, 1.0);
+  system.add_contact({.name = "floor", .gap = y, .impact = ImpactLaw::kPoisson});
+  EXPECT_THROW(Simulation(system.build_model(), {.h = 1e-3}), InputError);
+}
+
 TEST(Moreau, ActiveSetIsTakenAtTheMidpoint) {
   constexpr double h = 0.1;
   // The midpoint is above the floor by less than nothing or more: 0.05 · 1 = 0.05.

@@ -34,7 +34,8 @@ GeneralizedSystem::Layout make_layout(const ExpressionSystemDescription& descrip
                                .num_tangents = static_cast<int>(c.tangents.size()),
                                .mu = c.mu,
                                .restitution = c.restitution,
-                               .restitution_tangential = c.restitution_tangential});
+                               .restitution_tangential = c.restitution_tangential,
+                               .impact = c.impact});
   return layout;
 }
 
@@ -92,6 +93,7 @@ class ExpressionSystem::Derivation {
     }
     applied_ = d_.force.empty() ? std::vector<Expression>(q_.size()) : d_.force;
     derive_mass();
+    derive_momentum();
     derive_force();
   }
 
@@ -103,6 +105,17 @@ class ExpressionSystem::Derivation {
   std::vector<Expression> force_jacobians() const {
     std::vector<Expression> entries = jacobian(force_, q_);
     append(entries, jacobian(force_, v_));
+    return entries;
+  }
+
+  /// S = ½ (∂(Mv)/∂q − (∂(Mv)/∂q)ᵀ), row by row.                                            (T16)
+  std::vector<Expression> gyroscopic() const {
+    const std::size_t n = q_.size();
+    const std::vector<Expression> slope = jacobian(momentum_, q_);
+    std::vector<Expression> entries(n * n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        if (i != j) entries[i * n + j] = 0.5 * (slope[i * n + j] - slope[j * n + i]);
     return entries;
   }
 
@@ -146,19 +159,22 @@ class ExpressionSystem::Derivation {
       }
   }
 
+  void derive_momentum() {
+    const std::size_t n = q_.size();
+    momentum_.resize(n);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) momentum_[i] += mass_[i * n + j] * v_[j];
+  }
+
   void derive_force() {
     const std::size_t n = q_.size();
-    std::vector<Expression> momentum(n);
     Expression kinetic_energy;
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) momentum[i] += mass_[i * n + j] * v_[j];
-      kinetic_energy += 0.5 * v_[i] * momentum[i];
-    }
+    for (std::size_t i = 0; i < n; ++i) kinetic_energy += 0.5 * v_[i] * momentum_[i];
     const std::vector<Expression> conservative =
         compute_gradient(kinetic_energy - d_.potential, q_);
-    std::vector<Expression> momentum_rate = differentiate(momentum, t_);
+    std::vector<Expression> momentum_rate = differentiate(momentum_, t_);
     for (std::size_t j = 0; j < n; ++j) {
-      const std::vector<Expression> column = differentiate(momentum, q_[j]);
+      const std::vector<Expression> column = differentiate(momentum_, q_[j]);
       for (std::size_t i = 0; i < n; ++i) momentum_rate[i] += column[i] * v_[j];
     }
     for (std::size_t i = 0; i < n; ++i)
@@ -178,7 +194,7 @@ class ExpressionSystem::Derivation {
 
   const ExpressionSystemDescription& d_;
   Expression t_;
-  std::vector<Expression> q_, v_, applied_, mass_, force_;
+  std::vector<Expression> q_, v_, applied_, mass_, momentum_, force_;
 };
 
 ExpressionSystem::ExpressionSystem(const ExpressionSystemDescription& description)
@@ -189,6 +205,7 @@ ExpressionSystem::ExpressionSystem(const ExpressionSystemDescription& descriptio
   force_ = derivation.motion_tape(derivation.force());
   applied_force_ = derivation.motion_tape(derivation.applied_force());
   force_jacobians_ = derivation.motion_tape(derivation.force_jacobians());
+  gyroscopic_ = derivation.motion_tape(derivation.gyroscopic());
 
   std::vector<Expression> equations, extensions, gaps;
   for (const ExpressionConstraint& c : description.constraints) equations.push_back(c.equation);
@@ -227,6 +244,11 @@ void ExpressionSystem::evaluate_force_jacobians(double t, const ConstVectorRef& 
                                                 const ConstVectorRef& v, RowMatrixRef k_q,
                                                 RowMatrixRef k_v) const {
   evaluate(force_jacobians_, Inputs(t, q, v), {block_of(k_q), block_of(k_v)});
+}
+
+void ExpressionSystem::evaluate_gyroscopic(double t, const ConstVectorRef& q,
+                                           const ConstVectorRef& v, RowMatrixRef gyroscopic) const {
+  evaluate(gyroscopic_, Inputs(t, q, v), {block_of(gyroscopic)});
 }
 
 void ExpressionSystem::evaluate_constraints(double t, const ConstVectorRef& q,

@@ -29,6 +29,9 @@ class ExpressionSystem final : public GeneralizedSystem {
   double evaluate_potential(double t, const ConstVectorRef& q) const override;
   void evaluate_force_jacobians(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                 RowMatrixRef k_q, RowMatrixRef k_v) const override;
+  bool has_exact_force_jacobians() const override { return true; }
+  void evaluate_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                           RowMatrixRef gyroscopic) const override;
   void evaluate_constraints(double t, const ConstVectorRef& q, VectorRef theta) const override;
   void evaluate_constraint_rows(double t, const ConstVectorRef& q, RowMatrixRef rows,
                                 VectorRef drift) const override;
@@ -44,7 +47,7 @@ class ExpressionSystem final : public GeneralizedSystem {
 
   // In q and t; those of the forces also in v. Rows come before their drifts.
   Tape mass_, potential_, constraints_, constraint_rows_, springs_, spring_rows_, gaps_;
-  Tape force_, applied_force_, force_jacobians_;
+  Tape force_, applied_force_, force_jacobians_, gyroscopic_;
   std::vector<Tape> contact_rows_;  // one per contact
 };
 

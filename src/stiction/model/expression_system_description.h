@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stiction/model/expression.h"
+#include "stiction/model/generalized_system.h"
 
 namespace stiction {
 
@@ -34,6 +35,7 @@ struct ExpressionContact {
   double mu = 0;                      // ≥ 0; needs a tangent where positive
   double restitution = 0;             // e_N in [0, 1]
   double restitution_tangential = 0;  // e_T in [0, 1]
+  ImpactLaw impact = ImpactLaw::kOfScheme;
 };
 
 struct ExpressionSystemDescription {

@@ -37,6 +37,7 @@ void add_layout(const GeneralizedSystem::Layout& layout, Hash& hash) {
     hash.add(contact.name);
     for (const double x : {contact.mu, contact.restitution, contact.restitution_tangential})
       hash.add(x);
+    hash.add(static_cast<double>(contact.impact));
   }
 }
 

@@ -15,6 +15,11 @@ void GeneralizedSystem::evaluate_applied_force(double, const ConstVectorRef&, co
 
 double GeneralizedSystem::evaluate_potential(double, const ConstVectorRef&) const { return 0; }
 
+void GeneralizedSystem::evaluate_gyroscopic(double, const ConstVectorRef&, const ConstVectorRef&,
+                                            RowMatrixRef gyroscopic) const {
+  gyroscopic.setZero();
+}
+
 namespace {
 
 /// Column i of the Jacobian of f at x by central differences. The step balances the truncation

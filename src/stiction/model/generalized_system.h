@@ -7,12 +7,20 @@
 // thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "stiction/base/linear_algebra.h"
 
 namespace stiction {
+
+/// How a contact answers to an impact.
+enum class ImpactLaw : std::uint8_t {
+  kOfScheme,  // Newton in moreau, Poisson in schemes that locate collisions
+  kNewton,    // γ⁺ ≥ −e γ⁻
+  kPoisson,   // e times the impulse of compression in decompression
+};
 
 class GeneralizedSystem {
  public:
@@ -22,6 +30,7 @@ class GeneralizedSystem {
     double mu = 0;                      // ≥ 0; 0 where num_tangents is 0
     double restitution = 0;             // e_N in [0, 1]
     double restitution_tangential = 0;  // e_T in [0, 1]
+    ImpactLaw impact = ImpactLaw::kOfScheme;
   };
   struct SpringInfo {
     std::string name;
@@ -61,6 +70,12 @@ class GeneralizedSystem {
   /// about ten digits for k of order one; override where exact derivatives are at hand.
   virtual void evaluate_force_jacobians(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                         RowMatrixRef k_q, RowMatrixRef k_v) const;
+  /// Whether evaluate_force_jacobians is exact, that is, overridden.
+  virtual bool has_exact_force_jacobians() const { return false; }
+  /// The gyroscopic matrix S(t, q, v), antisymmetric: −S v is the part of the velocity terms in k
+  /// that does no work whatever velocity S is multiplied with (T16).
+  virtual void evaluate_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                   RowMatrixRef gyroscopic) const;  // zero
 
   /// Θ(q, t), which must vanish.
   virtual void evaluate_constraints(double t, const ConstVectorRef& q, VectorRef theta) const;

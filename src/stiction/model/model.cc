@@ -42,6 +42,12 @@ std::vector<std::string> Model::joint_row_names() const {
   });
 }
 
+int Model::part_of_contact(int contact) const {
+  int part = static_cast<int>(parts_.size()) - 1;
+  while (parts_[part].contact_offset > contact) --part;
+  return part;
+}
+
 std::vector<std::string> Model::contact_names() const {
   return collect_names(parts_, [](const GeneralizedSystem::Layout& layout, auto& all) {
     for (const auto& contact : layout.contacts) all.push_back(contact.name);
@@ -90,6 +96,38 @@ Energy ModelEvaluator::compute_energy(const Model& model, const State& state) {
       energy.spring += 0.5 * system.layout().springs[i].stiffness * extension[i] * extension[i];
   }
   return energy;
+}
+
+void ModelEvaluator::compute_gaps(const Model& model, double t, const VectorXd& q,
+                                  VectorXd& gaps) const {
+  gaps.resize(model.num_contacts());
+  for (const Model::Part& part : model.parts())
+    if (const int n = part.system->num_contacts(); n > 0)
+      part.system->evaluate_gaps(t, q.segment(part.offset, part.system->num_coordinates()),
+                                 gaps.segment(part.contact_offset, n));
+}
+
+VectorMap ModelEvaluator::compute_contact_rates(const Model& model, const State& state,
+                                                int contact) {
+  const Model::Part& part = model.parts()[model.part_of_contact(contact)];
+  const int n = part.system->num_coordinates(), j = contact - part.contact_offset;
+  const int num_rows = 1 + part.system->layout().contacts[j].num_tangents;
+  mass_.resize(static_cast<std::size_t>(num_rows) * n);
+  values_.resize(num_rows);
+  RowMatrixMap rows(mass_.data(), num_rows, n);
+  VectorMap rates(values_.data(), num_rows);
+  part.system->evaluate_contact_rows(state.t, state.q.segment(part.offset, n), j, rows, rates);
+  rates += rows.lazyProduct(state.v.segment(part.offset, n));
+  return rates;
+}
+
+double ModelEvaluator::compute_gap_rate(const Model& model, const State& state, int contact) {
+  return compute_contact_rates(model, state, contact)[0];
+}
+
+double ModelEvaluator::compute_slip_speed(const Model& model, const State& state, int contact) {
+  const VectorMap rates = compute_contact_rates(model, state, contact);
+  return rates.tail(rates.size() - 1).norm();
 }
 
 double ModelEvaluator::compute_smallest_gap(const Model& model, const State& state) {

@@ -42,6 +42,8 @@ class Model {
   /// Constraints, then springs, part by part.
   int num_joint_rows() const { return num_joint_rows_; }
   int num_contacts() const { return num_contacts_; }
+  /// The index of the part that a contact belongs to.
+  int part_of_contact(int contact) const;
 
   const State& initial_state() const { return initial_state_; }
 
@@ -75,12 +77,21 @@ class ModelBuilder {
 class ModelEvaluator {
  public:
   Energy compute_energy(const Model& model, const State& state);
+  /// All gaps Φ(q, t), in the order of the contacts.
+  void compute_gaps(const Model& model, double t, const VectorXd& q, VectorXd& gaps) const;
+  /// γ_N = N v + ŵ_N of one contact.
+  double compute_gap_rate(const Model& model, const State& state, int contact);
+  /// ‖T v + ŵ_T‖ of one contact.
+  double compute_slip_speed(const Model& model, const State& state, int contact);
   /// The smallest gap; infinite without contacts.
   double compute_smallest_gap(const Model& model, const State& state);
   /// The largest |Θ|; 0 without constraints.
   double compute_joint_error(const Model& model, const State& state);
 
  private:
+  /// γ of all rows of a contact, in values_.
+  VectorMap compute_contact_rates(const Model& model, const State& state, int contact);
+
   std::vector<double> values_;
   std::vector<double> mass_;
 };

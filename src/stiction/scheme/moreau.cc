@@ -1,27 +1,46 @@
 #include "stiction/scheme/moreau.h"
 
+#include <fmt/format.h>
+
 #include <numbers>
+
+#include "stiction/base/error.h"
 
 namespace stiction {
 namespace {
 
-/// Share of the constraint error that one step takes back. With G w = −αΘ/h and the trapezoidal
+/// Constraints take back a share α of their error per step. With G w = −αΘ/h and the trapezoidal
 /// position update the error obeys x⁺ = (1 − α/2) x − α/2 x⁻; α = 6 − 4√2 is its critically damped
-/// case, a factor √2 − 1 per step.                                                            (T15)
-constexpr double kStabilization = 6 - 4 * std::numbers::sqrt2;
+/// case, a factor √2 − 1 per step. (T15)
+/// Redundant constraints that are nonlinear depend on each other only up to the error of q, and
+/// would lock what they cannot hold exactly. A rigid joint yields by the share `compliance` of the
+/// velocity that its impulse would give, which (T15) takes back: at a free fall of h = 1e-3 s,
+/// 1e-10 m/s.
+constexpr StepAssembly::ConstraintForm kConstraints{.compliance = 1e-8,
+                                                    .stabilization = 6 - 4 * std::numbers::sqrt2};
 
 }  // namespace
 
-void MoreauScheme::step(const Model& model, const State& start, double h, SolveStage& solve,
-                        StepResult& result) {
+void MoreauScheme::check(const Model& model) const {
+  for (const Model::Part& part : model.parts())
+    for (const auto& contact : part.system->layout().contacts)
+      if (contact.impact == ImpactLaw::kPoisson)
+        throw InputError(fmt::format(
+            "contact '{}' asks for Poisson's impact law, moreau has Newton's; take one of "
+            "the schemes that locate collisions, such as trapezoidal-2",
+            contact.name));
+}
+
+void MoreauScheme::step(const Model& model, const State& start, const SchemeMemory&, double h,
+                        SolveStage& solve, StepResult& result) {
   q_mid_.resize(start.q.size());
   q_mid_ = start.q + 0.5 * h * start.v;
   const EvaluationPoint mid{start.t + 0.5 * h, q_mid_};
 
   assembly_.clear();
-  assembly_.add_mass_and_momentum(model, mid, start.v, h);
-  assembly_.add_constraint_rows(model, mid, start, h, kStabilization);
-  assembly_.add_spring_rows(model, mid, start, h);
+  assembly_.add_mass_and_momentum(model, mid, mid, start.v, h);
+  assembly_.add_constraint_rows(model, mid, start, h, kConstraints);
+  assembly_.add_spring_rows(model, mid, start, h, SpringRule::kEnd);
   assembly_.add_touching_contacts(model, mid, start.v);
 
   const StepSolution& solution = solve.solve(assembly_.problem());
@@ -30,7 +49,11 @@ void MoreauScheme::step(const Model& model, const State& start, double h, SolveS
   result.end.v = solution.w_vector();
   result.end.q.resize(q_mid_.size());
   result.end.q = q_mid_ + 0.5 * h * result.end.v;
-  reader_.read(model, start, mid, assembly_, solution, result);
+  const OutcomeReader::Phase phase{.v_start = start.v, .v_end = result.end.v};
+  reader_.begin(model, result);
+  reader_.add(model, assembly_, solution, phase, result);
+  reader_.add_applied_work(model, mid, start.v, h, phase, result);
+  reader_.finish(model, result);
   solve.certify_state(model, result.end);
 }
 

@@ -22,8 +22,10 @@ class MoreauScheme final : public Scheme {
   explicit MoreauScheme(const SchemeOptions& options) : assembly_(options.friction) {}
 
   std::string_view name() const override { return "moreau"; }
-  void step(const Model& model, const State& start, double h, SolveStage& solve,
-            StepResult& result) override;
+  /// Contacts that ask for Poisson's law need a scheme that locates collisions.
+  void check(const Model& model) const override;
+  void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+            SolveStage& solve, StepResult& result) override;
   const StepProblem& last_problem() const override { return assembly_.problem(); }
 
  private:

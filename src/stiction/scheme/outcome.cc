@@ -1,5 +1,8 @@
 #include "stiction/scheme/outcome.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "stiction/problem/cone_projection.h"
 
 namespace stiction {
@@ -7,12 +10,12 @@ namespace {
 
 /// rows(row_block) · x, for one row of a row block.
 double row_times(const StepProblem& problem, const BlockRows& rows, int row_block, int row,
-                 const VectorXd& x) {
+                 const double* x) {
   double sum = 0;
   for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
     const int columns = rows.entry_columns(e);
     const double* value = rows.entry_values(e) + static_cast<std::ptrdiff_t>(row) * columns;
-    const double* part = x.data() + problem.dof_start[rows.entry_block(e)];
+    const double* part = x + problem.dof_start[rows.entry_block(e)];
     for (int k = 0; k < columns; ++k) sum += value[k] * part[k];
   }
   return sum;
@@ -23,98 +26,173 @@ double row_times(const StepProblem& problem, const BlockRows& rows, int row_bloc
 /// critical.
 constexpr double kSlipShare = 1 - 1e-6;
 
-ContactStatus status_of(const FrictionCone& cone, const std::array<double, 3>& impulse,
-                        const Eigen::Vector3d& u) {
-  if (!(impulse[0] > 0)) return ContactStatus::kOpen;
-  if (cone.mu == 0) return ContactStatus::kSlip;  // nothing holds it
-  const double dissipation = -(impulse[1] * u[1] + impulse[2] * u[2]);
-  const double largest = cone.mu * impulse[0] * cone.support_against(u);
-  return largest > 0 && dissipation >= kSlipShare * largest ? ContactStatus::kSlip
-                                                            : ContactStatus::kStick;
+/// Constraints yield a little so that redundant ones do not lock. One that yields by this share of
+/// the velocities at hand is contradicted by others.
+constexpr double kLargestYield = 1e-2;
+
+void check_yield(const StepProblem& problem, const StepSolution& solution, int row,
+                 StepResult& result) {
+  const double yield = problem.compliance[row] * std::abs(solution.lambda[row]);
+  if (yield == 0) return;
+  // What all momentum of the systems at the row could make of it, and its own bias.
+  double momentum = 0, mobility = 0;
+  const BlockRows& rows = problem.bilateral;
+  for (int e = rows.entry_start(row); e < rows.entry_start(row + 1); ++e) {
+    const ConstRowMatrixMap mass = problem.mass_block(rows.entry_block(e));
+    const double* p = problem.p.data() + problem.dof_start[rows.entry_block(e)];
+    for (int k = 0; k < rows.entry_columns(e); ++k) {
+      const double entry = rows.entry_values(e)[k], m = std::abs(mass(k, k));
+      momentum += p[k] * p[k] / m;
+      mobility += entry * entry / m;
+    }
+  }
+  const double at_hand = std::abs(problem.bias[row]) + std::sqrt(momentum * mobility);
+  if (yield > kLargestYield * at_hand) result.failure = "constraints contradict each other";
 }
 
 }  // namespace
 
-void OutcomeReader::read(const Model& model, const State& start, const EvaluationPoint& point,
-                         const StepAssembly& assembly, const StepSolution& solution,
-                         StepResult& result) {
-  mean_velocity_.resize(start.v.size());
-  mean_velocity_ = 0.5 * (start.v + result.end.v);
-  result.work = {};
-  add_applied_work(model, start, point, assembly.problem().h, result);
-  read_joints(model, assembly, solution, result);
-  read_contacts(model, assembly, solution, result);
+Eigen::Vector3d contact_velocity(const StepProblem& problem, const StepSolution& solution,
+                                 int contact) {
+  Eigen::Vector3d u = Eigen::Vector3d::Zero();
+  const int start = problem.contacts.row_start(contact);
+  for (int i = 0; i < problem.contacts.num_rows(contact); ++i)
+    u[i] = row_times(problem, problem.contacts, contact, i, solution.w.data()) +
+           problem.contact_bias[start + i] +
+           problem.contact_compliance[start + i] * solution.r[start + i];
+  return u;
 }
 
-void OutcomeReader::add_applied_work(const Model& model, const State& start,
-                                     const EvaluationPoint& point, double h, StepResult& result) {
-  if (h == 0) return;
+ContactStatus contact_status(const StepProblem& problem, const StepSolution& solution,
+                             int contact) {
+  const int start = problem.contacts.row_start(contact);
+  const double normal = solution.r[start];
+  if (!(normal > 0)) return ContactStatus::kOpen;
+  const int num_tangents = problem.contacts.num_rows(contact) - 1;
+  const FrictionCone cone{num_tangents, problem.mu[contact], problem.section[contact]};
+  if (cone.mu == 0) return ContactStatus::kSlip;  // nothing holds it
+  const Eigen::Vector3d u = contact_velocity(problem, solution, contact);
+  double dissipation = 0;
+  for (int i = 1; i <= num_tangents; ++i) dissipation -= solution.r[start + i] * u[i];
+  const double largest = cone.mu * normal * cone.support_against(u);
+  return largest > 0 && dissipation >= kSlipShare * largest ? ContactStatus::kSlip
+                                                            : ContactStatus::kStick;
+}
+
+void OutcomeReader::begin(const Model& model, StepResult& result) {
+  for (const ContactOutcome& contact : result.contacts)
+    if (contact.contact < static_cast<int>(slot_.size())) slot_[contact.contact] = -1;
+  slot_.resize(model.num_contacts(), -1);
+  result.contacts.clear();
+  result.joint_impulses.assign(model.num_joint_rows(), 0.0);
+  result.work = {};
+  result.events.clear();
+  result.substeps = 1;
+  result.rejected_substeps = 0;
+  result.iterations = 0;
+  result.failure = {};
+}
+
+void OutcomeReader::add(const Model& model, const StepAssembly& assembly,
+                        const StepSolution& solution, const Phase& phase, StepResult& result) {
+  mean_velocity_.resize(phase.v_start.size());
+  mean_velocity_ = 0.5 * (phase.v_start + phase.v_end);
+  add_joints(model, assembly, solution, phase, result);
+  add_contacts(assembly, solution, phase, result);
+}
+
+void OutcomeReader::add_applied_work(const Model& model, const EvaluationPoint& point,
+                                     const VectorXd& v, double duration, const Phase& phase,
+                                     StepResult& result) {
+  if (duration == 0) return;
   for (const Model::Part& part : model.parts()) {
     const int n = part.system->num_coordinates();
     values_.resize(n);
     VectorMap force(values_.data(), n);
     part.system->evaluate_applied_force(point.t, point.q.segment(part.offset, n),
-                                        start.v.segment(part.offset, n), force);
-    for (int i = 0; i < n; ++i)
-      result.work.applied += h * force[i] * mean_velocity_[part.offset + i];
+                                        v.segment(part.offset, n), force);
+    for (int i = part.offset; i < part.offset + n; ++i)
+      result.work.applied +=
+          duration * force[i - part.offset] * (0.5 * (phase.v_start[i] + phase.v_end[i]));
   }
 }
 
-void OutcomeReader::read_joints(const Model& model, const StepAssembly& assembly,
-                                const StepSolution& solution, StepResult& result) {
+void OutcomeReader::add_joints(const Model& model, const StepAssembly& assembly,
+                               const StepSolution& solution, const Phase& phase,
+                               StepResult& result) {
   const StepProblem& problem = assembly.problem();
-  result.joint_impulses.assign(model.num_joint_rows(), 0.0);
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     const StepAssembly::JointRow& row = assembly.joint_rows()[i];
-    const double impulse = solution.lambda[i];
-    result.joint_impulses[row.joint_row] = impulse;
+    const double impulse = phase.share * solution.lambda[i];
+    result.joint_impulses[row.joint_row] += impulse;
     // The drive turns the row's velocity by `drift` against the system: it does the rest of the
     // work.
     result.work.motor -= impulse * row.drift;
-    if (row.damping > 0) {
-      const double end_rate = row_times(problem, problem.bilateral, i, 0, result.end.v) + row.drift;
-      const double mean_rate =
-          row_times(problem, problem.bilateral, i, 0, mean_velocity_) + row.drift;
-      result.work.friction -= row.damping * end_rate * mean_rate;
-    }
+    if (!row.is_spring) check_yield(problem, solution, i, result);
+    if (row.damping == 0) continue;
+    const double mean_rate =
+        row_times(problem, problem.bilateral, i, 0, mean_velocity_.data()) + row.drift;
+    // The rate that the impulse of the whole problem was made with, of which `share` is used.
+    double damped_rate = row_times(problem, problem.bilateral, i, 0, solution.w.data());
+    if (row.rule == SpringRule::kMeanByEnd)
+      damped_rate =
+          0.5 * (damped_rate + row_times(problem, problem.bilateral, i, 0, phase.v_start.data()));
+    damped_rate += row.drift;
+    result.work.friction -= phase.share * row.damping * damped_rate * mean_rate;
+  }
+  for (const StepAssembly::ExplicitSpring& spring : assembly.explicit_springs()) {
+    const Model::Part& part = model.parts()[spring.part];
+    const int n = part.system->num_coordinates();
+    const ConstVectorMap gradient(assembly.explicit_gradients().data() + spring.first_entry, n);
+    const double mean_rate = gradient.dot(mean_velocity_.segment(part.offset, n)) + spring.drift;
+    result.joint_impulses[spring.joint_row] += phase.share * spring.impulse;
+    result.work.motor -= phase.share * spring.impulse * spring.drift;
+    result.work.friction += phase.share * spring.damping_impulse * mean_rate;
   }
 }
 
-void OutcomeReader::read_contacts(const Model& model, const StepAssembly& assembly,
-                                  const StepSolution& solution, StepResult& result) {
+ContactOutcome& OutcomeReader::outcome_of(int contact, StepResult& result) {
+  int& slot = slot_[contact];
+  if (slot < 0) {
+    slot = static_cast<int>(result.contacts.size());
+    result.contacts.push_back({});
+    result.contacts.back().contact = contact;
+  }
+  return result.contacts[slot];
+}
+
+void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolution& solution,
+                                 const Phase& phase, StepResult& result) {
   const StepProblem& problem = assembly.problem();
-  result.contacts.resize(problem.num_contacts());
   for (int j = 0; j < problem.num_contacts(); ++j) {
-    ContactOutcome& outcome = result.contacts[j];
-    outcome = {};
-    outcome.contact = assembly.contact_indices()[j];
+    ContactOutcome& outcome = outcome_of(assembly.contact_indices()[j], result);
     const int start = problem.contacts.row_start(j);
-    Eigen::Vector3d law_velocity = Eigen::Vector3d::Zero();  // u of (T3) and (T4)
     for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
-      const double impulse = solution.r[start + i], drift = assembly.contact_drifts()[start + i];
-      const double end_rate = row_times(problem, problem.contacts, j, i, result.end.v);
-      const double mean_rate = row_times(problem, problem.contacts, j, i, mean_velocity_);
-      outcome.impulse[i] = impulse;
+      const double impulse = phase.share * solution.r[start + i];
+      const double drift = assembly.contact_drifts()[start + i];
+      const double mean_rate = row_times(problem, problem.contacts, j, i, mean_velocity_.data());
+      outcome.impulse[i] += impulse;
       (i == 0 ? result.work.impact : result.work.friction) += impulse * (mean_rate + drift);
       result.work.motor -= impulse * drift;
-      if (i > 0) outcome.slip[i - 1] = end_rate + drift;
-      law_velocity[i] = end_rate + problem.contact_bias[start + i] +
-                        problem.contact_compliance[start + i] * impulse;
+      if (i > 0)
+        outcome.slip[i - 1] =
+            row_times(problem, problem.contacts, j, i, phase.v_end.data()) + drift;
     }
-    const FrictionCone cone{problem.contacts.num_rows(j) - 1, problem.mu[j], problem.section[j]};
-    outcome.status = status_of(cone, outcome.impulse, law_velocity);
+    outcome.status = contact_status(problem, solution, j);
   }
-  // Gaps at the end of the step, for the parts that have an active contact.
-  std::size_t next = 0;
-  for (const Model::Part& part : model.parts()) {
-    const int n = part.system->num_contacts(), last = part.contact_offset + n;
-    if (next == result.contacts.size() || result.contacts[next].contact >= last) continue;
-    values_.resize(n);
-    VectorMap gaps(values_.data(), n);
-    part.system->evaluate_gaps(
-        result.end.t, result.end.q.segment(part.offset, part.system->num_coordinates()), gaps);
-    for (; next < result.contacts.size() && result.contacts[next].contact < last; ++next)
-      result.contacts[next].gap = gaps[result.contacts[next].contact - part.contact_offset];
+}
+
+void OutcomeReader::finish(const Model& model, StepResult& result) {
+  if (result.contacts.empty()) return;
+  const auto is_earlier = [](const ContactOutcome& a, const ContactOutcome& b) {
+    return a.contact < b.contact;
+  };
+  if (!std::is_sorted(result.contacts.begin(), result.contacts.end(), is_earlier))
+    std::sort(result.contacts.begin(), result.contacts.end(), is_earlier);
+  evaluator_.compute_gaps(model, result.end.t, result.end.q, gaps_);
+  for (ContactOutcome& outcome : result.contacts) {
+    outcome.gap = gaps_[outcome.contact];
+    slot_[outcome.contact] = -1;
   }
 }
 

@@ -1,5 +1,6 @@
-// Reads a solved step back into mechanics: what every contact and joint did, and how much energy
-// each of them gave to the system. Uses the problem and its solution, no solver.
+// Reads solved problems back into mechanics: what every contact and joint did in a step, and how
+// much energy each of them gave to the system. A step may consist of several problems (substeps,
+// impacts), whose impulses and works add up. Uses problems and their solutions, no solver.
 #pragma once
 
 #include "stiction/scheme/assembly.h"
@@ -7,23 +8,46 @@
 
 namespace stiction {
 
+/// What a contact of a solved problem does, judged by the velocity that the contact law sees.
+ContactStatus contact_status(const StepProblem& problem, const StepSolution& solution, int contact);
+/// u_N, u_T of (T3) and (T4); zero where the contact has fewer rows.
+Eigen::Vector3d contact_velocity(const StepProblem& problem, const StepSolution& solution,
+                                 int contact);
+
 class OutcomeReader {
  public:
-  /// Fills contacts, joint impulses and the work of `result`, whose `end` is already set, for a
-  /// scheme whose unknown is v⁺ and whose applied forces were taken at `point`.
-  void read(const Model& model, const State& start, const EvaluationPoint& point,
-            const StepAssembly& assembly, const StepSolution& solution, StepResult& result);
+  /// Empties contacts, joint impulses, work and events of `result`.
+  void begin(const Model& model, StepResult& result);
+
+  /// One solved problem that takes v_start to v_end. `share` is the part of it that was used: an
+  /// event may cut a step short.
+  struct Phase {
+    const VectorXd& v_start;
+    const VectorXd& v_end;
+    double share = 1;
+  };
+  void add(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
+           const Phase& phase, StepResult& result);
+  /// Work of the applied forces as they are at (point, v), over `duration`, along the mean velocity
+  /// of `phase`.
+  void add_applied_work(const Model& model, const EvaluationPoint& point, const VectorXd& v,
+                        double duration, const Phase& phase, StepResult& result);
+
+  /// Orders the contacts and gives them their gaps at the end of the step; `result.end` is set.
+  void finish(const Model& model, StepResult& result);
 
  private:
-  void read_contacts(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
-                     StepResult& result);
-  void read_joints(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
-                   StepResult& result);
-  void add_applied_work(const Model& model, const State& start, const EvaluationPoint& point,
-                        double h, StepResult& result);
+  ContactOutcome& outcome_of(int contact, StepResult& result);
+  void add_joints(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
+                  const Phase& phase, StepResult& result);
+  void add_contacts(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
+                    StepResult& result);
 
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
+  VectorXd gaps_;
   std::vector<double> values_;
+  std::vector<int> slot_;  // of every contact of the model in result.contacts, or −1
+  ModelEvaluator evaluator_;
 };
 
 }  // namespace stiction

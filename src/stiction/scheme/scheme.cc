@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
+#include "stiction/scheme/event_scheme.h"
 #include "stiction/scheme/moreau.h"
+#include "stiction/scheme/stewart_trinkle.h"
 
 namespace stiction {
 
@@ -15,9 +18,17 @@ void SolveStage::begin_step() {
   certificate_ = {};
   report_ = {};
   wall_ = 0;
+  offending_contacts_.clear();
 }
 
 const StepSolution& SolveStage::solve(const StepProblem& problem) {
+  SolverReport report;
+  probe(problem, report);
+  commit(problem, solution_, report);
+  return solution_;
+}
+
+const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& report) {
   using Clock = std::chrono::steady_clock;
   // A cold start: impulses of the last step may belong to other contacts, and a run that continues
   // from a checkpoint, where they are not kept, has to take the same steps.
@@ -25,14 +36,22 @@ const StepSolution& SolveStage::solve(const StepProblem& problem) {
   solution_.lambda.clear();
   solution_.r.clear();
   const Clock::time_point start = Clock::now();
-  const SolverReport report = solver_.solve(problem, solution_);
+  report = solver_.solve(problem, solution_);
   wall_ += std::chrono::duration<double>(Clock::now() - start).count();
   report_.iterations += report.iterations;
+  return solution_;
+}
+
+void SolveStage::commit(const StepProblem& problem, const StepSolution& solution,
+                        const SolverReport& report) {
   report_.stage = std::max(report_.stage, report.stage);
   report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
-  certificate_.include(certifier_.certify(problem, solution_));
-  return solution_;
+  const bool was_good = certificate_.meets(tolerance_);
+  certificate_.include(certifier_.certify(problem, solution));
+  if (was_good && !certificate_.meets(tolerance_))
+    for (const int j : certifier_.offenders(tolerance_).contacts)
+      offending_contacts_.push_back(static_cast<int>(problem.key[j]));
 }
 
 void SolveStage::certify_state(const Model& model, const State& state) {
@@ -42,10 +61,55 @@ void SolveStage::certify_state(const Model& model, const State& state) {
   certificate_.include(state_figures);
 }
 
-std::vector<std::string> scheme_names() { return {"moreau"}; }
+std::string_view to_text(EventKind kind) {
+  switch (kind) {
+    case EventKind::kCollision:
+      return "collision";
+    case EventKind::kStick:
+      return "stick";
+    case EventKind::kSlip:
+      return "slip";
+    case EventKind::kTakeOff:
+      return "take-off";
+    case EventKind::kFloor:
+      return "floor";
+  }
+  return "unknown";
+}
+
+namespace {
+
+void require(bool is_good, const char* name, double value, const char* range) {
+  if (!is_good || !std::isfinite(value))
+    throw InputError(fmt::format("{} is {}, must be {}", name, value, range));
+}
+
+}  // namespace
+
+void check_options(const SteppingOptions& options) {
+  const EventOptions& e = options.events;
+  require(e.contact_tolerance > 0, "events.contact_tolerance", e.contact_tolerance, "> 0");
+  require(e.contact_growth >= 0, "events.contact_growth", e.contact_growth, ">= 0");
+  require(e.min_step > 0 && e.min_step < 1, "events.min_step", e.min_step, "in (0, 1)");
+  require(e.time_tolerance > 0 && e.time_tolerance < 1, "events.time_tolerance", e.time_tolerance,
+          "in (0, 1)");
+  require(e.restitution_threshold >= 0, "events.restitution_threshold", e.restitution_threshold,
+          ">= 0");
+  const ErrorControl& c = options.error_control;
+  require(c.tolerance >= 0, "error_control.tolerance", c.tolerance, ">= 0");
+  require(c.min_step > 0 && c.min_step < 1, "error_control.min_step", c.min_step, "in (0, 1)");
+}
+
+std::vector<std::string> scheme_names() {
+  return {"stewart-trinkle", "anitescu-potra", "linearly-implicit-euler",
+          "trapezoidal-1",   "trapezoidal-2",  "moreau"};
+}
 
 std::unique_ptr<Scheme> make_scheme(std::string_view name, const SchemeOptions& options) {
   if (name == "moreau") return std::make_unique<MoreauScheme>(options);
+  if (name == "stewart-trinkle") return std::make_unique<StewartTrinkleScheme>(options);
+  if (std::unique_ptr<SubstepRule> rule = make_substep_rule(name, options.stepping))
+    return std::make_unique<EventScheme>(std::move(rule), options);
   throw InputError(fmt::format("unknown scheme '{}'; known: {}", name, joined(scheme_names())));
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stiction/base/stepping_options.h"
 #include "stiction/model/model.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/contact_status.h"
@@ -36,47 +37,95 @@ struct StepWork {
   double impact = 0;    // by normal impulses
 };
 
+/// What a scheme carries from step to step beside the state. A plain value: a step that is not
+/// taken leaves it alone, and a checkpoint keeps it.
+struct SchemeMemory {
+  std::vector<ContactStatus> contacts;  // one per contact of the model, as the last step left it
+  double substep = 0;                   // [s] to try next, of error control; 0: none yet
+};
+
+enum class EventKind : std::uint8_t {
+  kCollision,  // a contact closed, an impact followed
+  kStick,      // slip came to rest
+  kSlip,       // a sticking contact began to slip, or slip reversed
+  kTakeOff,    // a closed contact lost its force
+  kFloor,      // events too close to be located; the rest of the step was taken without
+};
+
+inline constexpr int kNumEventKinds = 5;
+std::string_view to_text(EventKind kind);
+
+struct StepEvent {
+  EventKind kind = EventKind::kCollision;
+  double time = 0;           // [s]
+  int contact = 0;           // index among all contacts of the model; −1 for kFloor
+  double energy_change = 0;  // [J] of the whole impact; 0 for other events
+};
+
 struct StepResult {
   State end;
-  std::vector<ContactOutcome> contacts;  // the active ones
+  std::vector<ContactOutcome> contacts;  // those that took part, in the order of the model
   std::vector<double> joint_impulses;    // [N s] one per joint row of the model
   StepWork work;
+  SchemeMemory memory;            // for the next step
+  std::vector<StepEvent> events;  // located within the step, in order of time
+  int substeps = 1;               // that the step consists of
+  int rejected_substeps = 0;      // by error control
+  int iterations = 0;             // of the scheme itself, where it is nonlinear
+  /// Why the step is no good although its problems are solved; empty if it is.
+  std::string_view failure{};
 };
 
 /// Solves step problems and keeps the evidence of one step: reports added up, certificates at their
 /// worst, time spent.
 class SolveStage {
  public:
-  explicit SolveStage(Solver& solver) : solver_(solver) {}
+  /// `tolerance` tells which contacts of a solve count as offending.
+  SolveStage(Solver& solver, double tolerance) : solver_(solver), tolerance_(tolerance) {}
 
   void begin_step();
+  /// Solves and books the evidence.
   const StepSolution& solve(const StepProblem& problem);
+  /// Solves for a look at the answer: nothing is certified or booked until it is committed.
+  const StepSolution& probe(const StepProblem& problem, SolverReport& report);
+  void commit(const StepProblem& problem, const StepSolution& solution, const SolverReport& report);
 
   /// Adds the gap and joint figures of the state that the step ends in.
   void certify_state(const Model& model, const State& state);
 
+  double tolerance() const { return tolerance_; }
   const Certificate& certificate() const { return certificate_; }
   const SolverReport& report() const { return report_; }
   double wall() const { return wall_; }  // [s] in the solver
+  /// Contacts above tolerance in the first solve of the step that missed it, by their index in the
+  /// model.
+  const std::vector<int>& offending_contacts() const { return offending_contacts_; }
 
  private:
   Solver& solver_;
+  double tolerance_;
   Certifier certifier_;
   ModelEvaluator evaluator_;
   StepSolution solution_;
   Certificate certificate_;
   SolverReport report_;
   double wall_ = 0;
+  std::vector<int> offending_contacts_;
 };
 
 class Scheme {
  public:
   virtual ~Scheme() = default;
   virtual std::string_view name() const = 0;
-  /// Advances from `start` by h ≥ 0; h = 0 is the pure impact equation. `result` is overwritten and
-  /// its storage reused. Whether the step is good enough is for the caller to read from `solve`.
-  virtual void step(const Model& model, const State& start, double h, SolveStage& solve,
-                    StepResult& result) = 0;
+  /// Throws InputError if the model lacks what the scheme needs.
+  virtual void check(const Model&) const {}
+  /// What the scheme leaves out of the model, in sentences for the user; empty as a rule.
+  virtual std::vector<std::string> notes(const Model&) const { return {}; }
+  /// Advances from `start` by h ≥ 0; h = 0 is the pure impact equation. `memory` is what the last
+  /// step left, or empty. `result` is overwritten and its storage reused. Whether the step is good
+  /// enough is for the caller to read from `solve`.
+  virtual void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+                    SolveStage& solve, StepResult& result) = 0;
   /// The step problem that was solved last, for dumping it to a file.
   virtual const StepProblem& last_problem() const = 0;
 };
@@ -84,7 +133,11 @@ class Scheme {
 struct SchemeOptions {
   /// The section for contacts with two tangent rows; with one tangent row all sections agree.
   FrictionSection friction{FrictionSection::Kind::kPolygon, 8};
+  SteppingOptions stepping{};
 };
+
+/// Throws InputError if a number is out of range.
+void check_options(const SteppingOptions& options);
 
 /// Names in the order in which `list schemes` shows them.
 std::vector<std::string> scheme_names();

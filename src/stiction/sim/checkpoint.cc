@@ -14,7 +14,7 @@
 namespace stiction {
 namespace {
 
-constexpr int kFormatVersion = 1;
+constexpr int kFormatVersion = 2;
 constexpr std::string_view kFormat = "stiction checkpoint";
 
 std::span<const double> as_span(const VectorXd& x) {
@@ -36,6 +36,22 @@ std::vector<double> read_exactly(const Hdf5File& file, const std::string& object
     throw InputError(fmt::format("{}: '{}' has {} numbers, this simulation needs {}", file.path(),
                                  object, values.size(), expected));
   return values;
+}
+
+constexpr int kNumCounts = 9;  // before those of the events
+
+std::vector<ContactStatus> read_contact_memory(const Hdf5File& file, int num_contacts) {
+  const auto values = file.read<std::int64_t>("memory_contacts");
+  const auto is_bad = [](std::int64_t x) {
+    return x < 0 || x > static_cast<std::int64_t>(ContactStatus::kSlip);
+  };
+  if ((!values.empty() && values.size() != static_cast<std::size_t>(num_contacts)) ||
+      std::any_of(values.begin(), values.end(), is_bad))
+    throw InputError(
+        fmt::format("{}: 'memory_contacts' does not fit this simulation", file.path()));
+  std::vector<ContactStatus> contacts;
+  for (const std::int64_t x : values) contacts.push_back(static_cast<ContactStatus>(x));
+  return contacts;
 }
 
 }  // namespace
@@ -60,11 +76,26 @@ void Simulation::save(const std::string& path) const {
   const double ledger[] = {ledger_.start, ledger_.applied, ledger_.motor, ledger_.friction,
                            ledger_.impact};
   file.write<double>("ledger", ledger);
-  const double worst[] = {summary_.residual_max, summary_.gap_min, summary_.joint_error_max};
+  const double worst[] = {summary_.residual_max, summary_.gap_min, summary_.joint_error_max,
+                          summary_.impact_gain};
   file.write<double>("worst", worst);
-  const std::int64_t counts[] = {clock_.index, summary_.steps, summary_.contacts_max,
-                                 summary_.steps_above_tolerance, summary_.retries};
+  std::vector<std::int64_t> counts{clock_.index,
+                                   summary_.steps,
+                                   summary_.contacts_max,
+                                   summary_.steps_above_tolerance,
+                                   summary_.retries,
+                                   summary_.substeps,
+                                   summary_.rejected_substeps,
+                                   summary_.impact_gains,
+                                   summary_.scheme_iterations};
+  counts.insert(counts.end(), summary_.events.begin(), summary_.events.end());
   file.write<std::int64_t>("counts", counts);
+  std::vector<std::int64_t> contacts;
+  for (const ContactStatus status : taken_.memory.contacts)
+    contacts.push_back(static_cast<std::int64_t>(status));
+  file.write<std::int64_t>("memory_contacts", contacts);
+  const double memory[] = {taken_.memory.substep};
+  file.write<double>("memory", memory);
   file.close();
   pending.commit();
 }
@@ -87,9 +118,12 @@ void Simulation::restore(const std::string& path) {
   const auto q = read_exactly(file, "q", model_.num_q()),
              v = read_exactly(file, "v", model_.num_v());
   const auto clock = read_exactly(file, "clock", 3), ledger = read_exactly(file, "ledger", 5),
-             worst = read_exactly(file, "worst", 3);
+             worst = read_exactly(file, "worst", 4), substep = read_exactly(file, "memory", 1);
   const auto counts = file.read<std::int64_t>("counts");
-  if (counts.size() != 5) throw InputError(fmt::format("{}: 'counts' has the wrong size", path));
+  if (counts.size() != kNumCounts + kNumEventKinds)
+    throw InputError(fmt::format("{}: 'counts' has the wrong size", path));
+  const SchemeMemory memory{.contacts = read_contact_memory(file, model_.num_contacts()),
+                            .substep = substep[0]};
 
   State state;
   state.t = clock[0];
@@ -98,7 +132,7 @@ void Simulation::restore(const std::string& path) {
   const auto is_bad = [](double x) { return !std::isfinite(x); };
   const bool has_bad_number =
       std::any_of(clock.begin(), clock.end(), is_bad) ||
-      std::any_of(ledger.begin(), ledger.end(), is_bad) ||
+      std::any_of(ledger.begin(), ledger.end(), is_bad) || is_bad(memory.substep) ||
       std::any_of(counts.begin(), counts.end(), [](auto n) { return n < 0; });
   if (has_bad_number || !state.q.allFinite() || !state.v.allFinite())
     throw InputError(fmt::format("{}: checkpoint holds a number that cannot be", path));
@@ -115,8 +149,16 @@ void Simulation::restore(const std::string& path) {
               .gap_min = worst[1],
               .joint_error_max = worst[2],
               .steps_above_tolerance = counts[3],
-              .retries = counts[4]};
+              .retries = counts[4],
+              .events = {},
+              .substeps = counts[5],
+              .rejected_substeps = counts[6],
+              .scheme_iterations = counts[8],
+              .impact_gains = counts[7],
+              .impact_gain = worst[3]};
+  std::copy_n(counts.begin() + kNumCounts, kNumEventKinds, summary_.events.begin());
   forget_last_step();
+  taken_.memory = memory;
 }
 
 }  // namespace stiction

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/text.h"
+#include "stiction/scheme/projection.h"
 #include "stiction/solve/solvers.h"
 
 namespace stiction {
@@ -20,19 +22,14 @@ constexpr double kStepRounding = 1e-9;
 /// Steps are counted in 64 bits and their times computed in doubles.
 constexpr double kMaxSteps = 1e15;
 
-std::string rejection_text(double t, double h, double tolerance, const Certificate& certificate,
-                           const SolverReport& report) {
-  const std::string step = fmt::format("step from t = {} s with h = {} s", t, h);
-  if (!report.has_answer) return fmt::format("{} has no answer: {}", step, to_text(report.status));
-  if (!certificate.meets(tolerance) && std::isfinite(certificate.residual()))
-    return fmt::format(
-        "{} misses the tolerance {}: residual {:.3g} (momentum {:.3g}, bilateral {:.3g}, cone "
-        "{:.3g}, motion {:.3g}); solver: {}",
-        step, tolerance, certificate.residual(), certificate.momentum, certificate.bilateral,
-        certificate.cone, certificate.motion, to_text(report.status));
-  return step +
-         " leads nowhere: a number is not finite, or the mass matrix is not positive definite";
-}
+/// An impact that raises the energy by less than this share of what moves is rounding.
+constexpr double kGainShare = 1e-12;
+
+/// A projected start that keeps less than this share of its kinetic energy is at rest.
+constexpr double kRestShare = 1e-20;
+
+/// More names than this say no more.
+constexpr std::size_t kMaxNames = 8;
 
 /// The options, or an InputError. Asked before anything is made from them.
 const SimulationOptions& checked(const SimulationOptions& options) {
@@ -43,10 +40,38 @@ const SimulationOptions& checked(const SimulationOptions& options) {
   if (!(options.penetration_tolerance >= 0))
     throw InputError(
         fmt::format("penetration_tolerance is {}, must be >= 0", options.penetration_tolerance));
+  check_options(options.stepping);
   return options;
 }
 
 }  // namespace
+
+std::string Simulation::rejection_text(double h) const {
+  const Certificate& certificate = stage_.certificate();
+  const SolverReport& report = stage_.report();
+  const std::string step = fmt::format("step from t = {} s with h = {} s", state_.t, h);
+  std::string at;
+  if (!stage_.offending_contacts().empty()) {
+    std::vector<std::string> names;
+    for (const int j : stage_.offending_contacts()) {
+      if (names.size() == kMaxNames) break;
+      names.push_back(fmt::format("'{}'", model_.contact_names()[j]));
+    }
+    at = fmt::format("; contacts in error: {}{}", joined(names),
+                     names.size() < stage_.offending_contacts().size() ? ", …" : "");
+  }
+  if (!report.has_answer)
+    return fmt::format("{} has no answer: {}{}", step, to_text(report.status), at);
+  if (!certificate.meets(options_.tolerance) && std::isfinite(certificate.residual()))
+    return fmt::format(
+        "{} misses the tolerance {}: residual {:.3g} (momentum {:.3g}, bilateral {:.3g}, cone "
+        "{:.3g}, motion {:.3g}); solver: {}{}",
+        step, options_.tolerance, certificate.residual(), certificate.momentum,
+        certificate.bilateral, certificate.cone, certificate.motion, to_text(report.status), at);
+  if (!attempt_.failure.empty()) return fmt::format("{}: {}{}", step, attempt_.failure, at);
+  return step +
+         " leads nowhere: a number is not finite, or the mass matrix is not positive definite";
+}
 
 double Simulation::Clock::after_step(double next_h, double now) {
   if (next_h == h && index > 0) {
@@ -62,11 +87,14 @@ double Simulation::Clock::after_step(double next_h, double now) {
 Simulation::Simulation(Model model, const SimulationOptions& options)
     : model_(std::move(model)),
       options_(checked(options)),
-      scheme_(make_scheme(options.scheme, {.friction = options.friction})),
+      scheme_(make_scheme(options.scheme,
+                          {.friction = options.friction, .stepping = options.stepping})),
       solver_(make_solver(options.solver, kSolverShare * options.tolerance)),
-      stage_(*solver_),
+      stage_(*solver_, options.tolerance),
       state_(model_.initial_state()) {
+  if (options.project_start) project_start();
   validate();
+  scheme_->check(model_);
   attempt_.contacts.reserve(model_.num_contacts());
   taken_.contacts.reserve(model_.num_contacts());
   ledger_.begin(evaluator_.compute_energy(model_, state_));
@@ -78,6 +106,7 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
 /// As if no step had been taken yet: what observers are told of a start.
 void Simulation::forget_last_step() {
   taken_.contacts.clear();
+  taken_.events.clear();
   taken_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
   stage_.begin_step();
   stage_.certify_state(model_, state_);
@@ -85,28 +114,50 @@ void Simulation::forget_last_step() {
   evidence_.certificate = stage_.certificate();
 }
 
+/// Moves the start to the nearest one that fits constraints and gaps, first q, then v.
+void Simulation::project_start() {
+  if (model_.parts().empty() || !state_.q.allFinite() || !state_.v.allFinite()) return;
+  PositionProjection projection;
+  stage_.begin_step();
+  const VectorXd guess = state_.q;
+  if (!projection.project(model_, {.t = state_.t, .guess = guess}, stage_, state_.q).is_feasible)
+    throw InputError(
+        "start cannot be projected: no configuration nearby fits the constraints and "
+        "gaps");
+  const double moving = evaluator_.compute_energy(model_, state_).kinetic;
+  if (!projection.project_velocity(model_, stage_, state_).is_feasible)
+    throw InputError("start cannot be projected: no velocities fit the constraints and contacts");
+  // What is left of velocities that the constraints forbid altogether is rounding.
+  if (evaluator_.compute_energy(model_, state_).kinetic < kRestShare * moving) state_.v.setZero();
+}
+
 void Simulation::validate() const {
   if (model_.parts().empty()) throw InputError("model is empty");
   const auto faults = find_start_faults(model_, state_, options_.penetration_tolerance);
   if (faults.empty()) return;
   std::string text;
-  for (const StartFault& fault : faults) text += (text.empty() ? "" : "\n") + fault.message;
+  bool is_about_place = false;
+  for (const StartFault& fault : faults) {
+    text += (text.empty() ? "" : "\n") + fault.message;
+    is_about_place = is_about_place || fault.where == StartFault::Where::kContact ||
+                     fault.where == StartFault::Where::kConstraint;
+  }
+  if (is_about_place && !options_.project_start)
+    text += "\nproject_start moves the start to the nearest one that fits";
   throw InputError(text);
 }
 
 double Simulation::step(double h) {
   if (!(h >= 0) || !std::isfinite(h))
     throw InputError(fmt::format("h is {}, must be finite and >= 0", h));
-  const int max_halvings = options_.on_failure == OnFailure::kRetry ? kMaxHalvings : 0;
+  const int max_halvings = options_.on_failure == OnFailure::kRetrySmaller ? kMaxHalvings : 0;
   for (int halvings = 0; !try_step(h); ++halvings) {
-    if (options_.on_failure == OnFailure::kAccept && has_answer()) {
+    if (options_.on_failure == OnFailure::kAcceptAndFlag && has_answer()) {
       ++summary_.steps_above_tolerance;
       break;
     }
     if (halvings == max_halvings || h == 0)
-      throw StepRejected(
-          rejection_text(state_.t, h, options_.tolerance, stage_.certificate(), stage_.report()),
-          state_.t, stage_.certificate(), stage_.report());
+      throw StepRejected(rejection_text(h), state_.t, stage_.certificate(), stage_.report());
     h /= 2;
     ++summary_.retries;
   }
@@ -116,9 +167,9 @@ double Simulation::step(double h) {
 
 bool Simulation::try_step(double h) {
   stage_.begin_step();
-  scheme_->step(model_, state_, h, stage_, attempt_);
+  scheme_->step(model_, state_, taken_.memory, h, stage_, attempt_);
   attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
-  return has_answer() && stage_.certificate().meets(options_.tolerance);
+  return has_answer() && attempt_.failure.empty() && stage_.certificate().meets(options_.tolerance);
 }
 
 /// Whether there is anything to accept: an answer, if not a good one, and a state to go on from.
@@ -137,13 +188,27 @@ void Simulation::accept_step(double h) {
   std::swap(taken_, attempt_);
   evidence_ = {stage_.certificate(), stage_.report(), stage_.wall(), h};
   ledger_.add_step(taken_.work, attempt_energy_);
+  summarize_step();
+  for (StepObserver* observer : observers_) notify(*observer);
+}
+
+void Simulation::summarize_step() {
   const Certificate& certificate = evidence_.certificate;
   ++summary_.steps;
+  summary_.substeps += taken_.substeps;
+  summary_.rejected_substeps += taken_.rejected_substeps;
+  summary_.scheme_iterations += taken_.iterations;
+  const double moving = std::abs(attempt_energy_.kinetic) + std::abs(attempt_energy_.spring);
+  for (const StepEvent& event : taken_.events) {
+    ++summary_.events[static_cast<std::size_t>(event.kind)];
+    if (event.energy_change <= kGainShare * moving) continue;
+    ++summary_.impact_gains;
+    summary_.impact_gain += event.energy_change;
+  }
   summary_.contacts_max = std::max(summary_.contacts_max, static_cast<int>(taken_.contacts.size()));
   summary_.residual_max = std::max(summary_.residual_max, certificate.residual());
   summary_.gap_min = std::min(summary_.gap_min, certificate.gap);
   summary_.joint_error_max = std::max(summary_.joint_error_max, certificate.joint);
-  for (StepObserver* observer : observers_) notify(*observer);
 }
 
 void Simulation::check_duration(double duration) const {
@@ -183,6 +248,7 @@ void Simulation::notify(StepObserver& observer) const {
                     .state = state_,
                     .contacts = taken_.contacts,
                     .joint_impulses = taken_.joint_impulses,
+                    .events = taken_.events,
                     .energy = ledger_,
                     .certificate = evidence_.certificate,
                     .solver = evidence_.report,

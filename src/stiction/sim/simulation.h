@@ -5,6 +5,7 @@
 //   simulation.run(2.0);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -21,9 +22,9 @@ namespace stiction {
 
 /// What to do with a step whose certificate misses the tolerance.
 enum class OnFailure {
-  kStop,    // throw StepRejected, the state stays as it was before the step
-  kRetry,   // halve the step, up to kMaxHalvings times, then stop
-  kAccept,  // take it; the recording and the summary show it
+  kReject,         // throw StepRejected, the state stays as it was before the step
+  kRetrySmaller,   // halve the step, up to kMaxHalvings times, then reject
+  kAcceptAndFlag,  // take it; the recording and the summary show it
 };
 
 struct SimulationOptions {
@@ -32,8 +33,10 @@ struct SimulationOptions {
   double h = 1e-3;          // [s] > 0
   double tolerance = 1e-9;  // [-] on Certificate::residual(), > 0
   FrictionSection friction{FrictionSection::Kind::kPolygon, 8};
-  OnFailure on_failure = OnFailure::kStop;
+  OnFailure on_failure = OnFailure::kReject;
   double penetration_tolerance = 1e-6;  // [m] allowed at the start
+  bool project_start = false;  // move the start to where constraints, gaps and velocities agree
+  SteppingOptions stepping{};
 };
 
 /// One step as observers see it; references live as long as the call.
@@ -43,6 +46,7 @@ struct StepRecord {
   const State& state;     // at its end
   const std::vector<ContactOutcome>& contacts;
   const std::vector<double>& joint_impulses;
+  const std::vector<StepEvent>& events;
   const EnergyLedger& energy;
   const Certificate& certificate;
   const SolverReport& solver;
@@ -64,6 +68,14 @@ struct RunSummary {
   double joint_error_max = 0;
   std::int64_t steps_above_tolerance = 0;  // accepted ones
   std::int64_t retries = 0;
+  std::array<std::int64_t, kNumEventKinds> events{};  // by EventKind
+  std::int64_t substeps = 0;
+  std::int64_t rejected_substeps = 0;  // by error control
+  std::int64_t scheme_iterations = 0;  // of nonlinear schemes and of projections
+  std::int64_t impact_gains = 0;       // impacts that raised the energy beyond rounding
+  double impact_gain = 0;              // [J] by all of them together
+
+  std::int64_t count(EventKind kind) const { return events[static_cast<std::size_t>(kind)]; }
 };
 
 /// A step missed the tolerance and was not taken.
@@ -100,10 +112,13 @@ class Simulation {
   // Of the step taken last:
   const std::vector<ContactOutcome>& contacts() const { return taken_.contacts; }
   const std::vector<double>& joint_impulses() const { return taken_.joint_impulses; }
+  const std::vector<StepEvent>& events() const { return taken_.events; }
   const Certificate& certificate() const { return evidence_.certificate; }
   const SolverReport& solver_report() const { return evidence_.report; }
   /// The step problem solved last, also after StepRejected.
   const StepProblem& last_problem() const { return scheme_->last_problem(); }
+  /// What the scheme leaves out of the model, in sentences.
+  std::vector<std::string> notes() const { return scheme_->notes(model_); }
 
   /// The observer is told of every step taken from now on, and at once of the present state. It
   /// must outlive the simulation's steps.
@@ -137,11 +152,14 @@ class Simulation {
     double h = 0;
   };
 
+  void project_start();
   void validate() const;
   void forget_last_step();
   bool try_step(double h);
   bool has_answer() const;
   void accept_step(double h);
+  void summarize_step();
+  std::string rejection_text(double h) const;
 
   Model model_;
   SimulationOptions options_;
@@ -152,7 +170,7 @@ class Simulation {
   State state_;
   StepResult attempt_;  // may be rejected
   Energy attempt_energy_;
-  StepResult taken_;   // its `end` is in state_
+  StepResult taken_;   // its `end` is in state_, its `memory` serves the next step
   Evidence evidence_;  // of the step taken
   Clock clock_;
   EnergyLedger ledger_;

@@ -1,0 +1,469 @@
+#include "stiction/scheme/event_scheme.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/base/root.h"
+#include "stiction/scheme/gap_path.h"
+
+namespace stiction {
+namespace {
+
+/// What is left of a step below this share of it is rounding.
+constexpr double kStepRounding = 1e-14;
+
+/// So many events closer than the floor, and one for every contact, are no Zeno sequence yet:
+/// contacts that close together are located one after the other.
+constexpr int kShortEvents = 8;
+
+/// Nor does a step with this many events go on locating them, however far they are apart.
+constexpr std::size_t kMaxEvents = 10000;
+
+/// Error control: safety factor and limits for the change of the substep.
+constexpr double kSafety = 0.9, kLargestCut = 0.2, kLargestGrowth = 5;
+
+enum AttemptSlot { kCoarse, kFirstHalf, kSecondHalf, kTrial, kNumSlots };
+
+}  // namespace
+
+EventScheme::EventScheme(std::unique_ptr<SubstepRule> rule, const SchemeOptions& options)
+    : options_(options.stepping),
+      rule_(std::move(rule)),
+      projects_(options.stepping.projection.value_or(rule_->projects_by_default())),
+      impact_(options.friction),
+      fallback_(options.friction),
+      attempts_(kNumSlots, Attempt(options.friction)),
+      last_problem_(&attempts_[kCoarse].assembly.problem()) {}
+
+std::vector<std::string> EventScheme::notes(const Model& model) const {
+  std::vector<std::string> notes;
+  for (const Model::Part& part : model.parts())
+    for (const auto& contact : part.system->layout().contacts)
+      if (contact.restitution_tangential > 0 && contact.impact != ImpactLaw::kNewton)
+        notes.push_back(fmt::format(
+            "Poisson's law has no tangential restitution; that of contact '{}' is not used",
+            contact.name));
+  return notes;
+}
+
+void EventScheme::step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+                       SolveStage& solve, StepResult& result) {
+  const Context c{model, solve, result};
+  begin(c, start, memory, h);
+  if (h == 0) strike(c, find_fastest_approach(c, 0), {.has_to_succeed = true});
+  double remaining = h;
+  while (remaining > kStepRounding * h) {
+    strike_approaching(c, remaining);
+    if (num_short_ > max_short_ || result.events.size() > kMaxEvents)
+      remaining -= finish_without_events(c, remaining);
+    else if (options_.error_control.tolerance > 0)
+      remaining -= advance_with_control(c, remaining);
+    else
+      remaining -= advance(c, remaining);
+  }
+  state_.t = end_time_;
+  result.end = state_;
+  result.memory.contacts = status_;
+  result.memory.substep = substep_;
+  reader_.finish(model, result);
+  solve.certify_state(model, result.end);
+}
+
+void EventScheme::begin(const Context& c, const State& start, const SchemeMemory& memory,
+                        double h) {
+  reader_.begin(c.model, c.result);
+  c.result.substeps = 0;
+  state_ = start;
+  h_ = h;
+  end_time_ = start.t + h;
+  contact_tolerance_ =
+      std::max(options_.events.contact_tolerance, options_.events.contact_growth * h * h * h);
+  floor_ = options_.events.min_step * h;
+  slow_rate_ = h > 0 ? options_.events.contact_tolerance / h : 0;
+  last_event_ = -std::numeric_limits<double>::infinity();
+  num_short_ = 0;
+  max_short_ = kShortEvents + c.model.num_contacts();
+  substep_ = memory.substep;
+  active_.clear();
+  is_held_.assign(c.model.num_contacts(), 0);
+  has_struck_.assign(c.model.num_contacts(), 0);
+  evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
+  status_ = memory.contacts;
+  if (status_.empty()) guess_status(c);
+}
+
+/// At a start without memory: contacts that touch and slide are slipping. What those do that rest
+/// is for the first substep to find out.
+void EventScheme::guess_status(const Context& c) {
+  status_.assign(c.model.num_contacts(), ContactStatus::kOpen);
+  for (int j = 0; j < c.model.num_contacts(); ++j)
+    if (is_touching(j) && std::abs(evaluator_.compute_gap_rate(c.model, state_, j)) <= slow_rate_ &&
+        evaluator_.compute_slip_speed(c.model, state_, j) > 0)
+      status_[j] = ContactStatus::kSlip;
+}
+
+void EventScheme::run(const Context& c, const State& start, double length, Attempt& attempt) {
+  attempt.length = length;
+  rule_->assemble(c.model, start, length, active_, attempt.assembly);
+  attempt.solution = c.solve.probe(attempt.assembly.problem(), attempt.report);
+  rule_->advance(start, length, attempt.solution, attempt.end);
+  last_problem_ = &attempt.assembly.problem();
+}
+
+double EventScheme::advance(const Context& c, double remaining) {
+  choose_contacts(c, remaining);
+  Attempt& attempt = attempts_[kCoarse];
+  run(c, state_, remaining, attempt);
+  return take(c, attempt);
+}
+
+double EventScheme::advance_with_control(const Context& c, double remaining) {
+  const double shortest = options_.error_control.min_step * h_;
+  const double wanted = substep_ > 0 ? std::max(substep_, shortest) : remaining;
+  double length = std::min(wanted, remaining), factor = 1;
+  bool is_first_try = true;
+  while (true) {
+    choose_contacts(c, length);
+    run(c, state_, length, attempts_[kCoarse]);
+    run(c, state_, 0.5 * length, attempts_[kFirstHalf]);
+    run(c, attempts_[kFirstHalf].end, 0.5 * length, attempts_[kSecondHalf]);
+    const double error = estimate_error(attempts_[kCoarse], attempts_[kSecondHalf]);
+    factor =
+        kSafety * std::pow(options_.error_control.tolerance / error, 1.0 / (rule_->order() + 1));
+    factor = std::clamp(factor, kLargestCut, kLargestGrowth);
+    if (!(error > options_.error_control.tolerance) || length <= shortest) break;
+    is_first_try = false;
+    ++c.result.rejected_substeps;
+    length = std::max(factor * length, shortest);
+  }
+  substep_ = factor * length;
+  // A substep cut short by the end of the step says nothing against a longer one.
+  if (is_first_try && length < wanted && factor >= 1) substep_ = std::max(substep_, wanted);
+  const std::size_t num_events = c.result.events.size();
+  const double taken = take(c, attempts_[kFirstHalf]);
+  if (taken < 0.5 * length || c.result.events.size() > num_events) return taken;
+  if (projects_) run(c, state_, 0.5 * length, attempts_[kSecondHalf]);
+  return taken + take(c, attempts_[kSecondHalf]);
+}
+
+/// The local error of the finer of two solutions (Richardson), in q and in h·v.
+double EventScheme::estimate_error(const Attempt& coarse, const Attempt& fine) const {
+  double error = 0;
+  for (Eigen::Index i = 0; i < coarse.end.q.size(); ++i) {
+    const double difference = std::max(std::abs(coarse.end.q[i] - fine.end.q[i]),
+                                       coarse.length * std::abs(coarse.end.v[i] - fine.end.v[i]));
+    error = std::max(error, difference / (1 + std::abs(fine.end.q[i])));
+  }
+  return error / (std::exp2(rule_->order()) - 1);
+}
+
+/// Potra et al. 2006, (7.1): contacts that press, and those that touch and do not leave.
+void EventScheme::choose_contacts(const Context& c, double length) {
+  active_.clear();
+  is_active_.assign(c.model.num_contacts(), 0);
+  for (int j = 0; j < c.model.num_contacts(); ++j) {
+    const bool is_active =
+        status_[j] != ContactStatus::kOpen || is_held_[j] ||
+        (is_touching(j) && length * evaluator_.compute_gap_rate(c.model, state_, j) <=
+                               options_.events.contact_tolerance);
+    if (!is_active) continue;
+    is_active_[j] = 1;
+    active_.push_back(j);
+  }
+}
+
+/// Takes an attempt that starts at state_, up to its first event. Returns the time that has passed,
+/// which is 0 where the attempt has to be repeated with further contacts held.
+double EventScheme::take(const Context& c, Attempt& attempt) {
+  std::optional<Collision> collision;
+  has_new_hold_ = false;
+  if (options_.events.collisions) collision = find_collision(c, attempt);
+  if (collision && has_struck_[collision->contact] && !is_flight(c, attempt, *collision))
+    hold(collision->contact);
+  if (has_new_hold_) return 0;
+  double time = collision ? collision->time : attempt.length;
+  if (options_.events.transitions && rule_->order() > 1 && take_transition(c, attempt, time))
+    return time;
+  if (time > 0) accept(c, attempt, time);
+  if (collision) strike(c, collision->contact);
+  return time;
+}
+
+/// Moves state_ to `time` within the attempt and books what happened.
+void EventScheme::accept(const Context& c, const Attempt& attempt, double time) {
+  c.solve.commit(attempt.assembly.problem(), attempt.solution, attempt.report);
+  const double share = time / attempt.length;
+  State& next = attempts_[kTrial].end;
+  next.t = state_.t + time;
+  if (share == 1) {
+    next.q = attempt.end.q;
+    next.v = attempt.end.v;
+  } else {  // Potra et al. 2006, (7.3): the interpolant is a parabola
+    next.v = state_.v + share * (attempt.end.v - state_.v);
+    next.q = state_.q + 0.5 * time * (state_.v + next.v);
+  }
+  const OutcomeReader::Phase phase{.v_start = state_.v, .v_end = next.v, .share = share};
+  reader_.add(c.model, attempt.assembly, attempt.solution, phase, c.result);
+  rule_->add_applied_work(c.model, state_, next, time, phase, reader_, c.result);
+  compute_spring_targets(c, next.v, time);
+  std::swap(state_, next);
+  std::fill(status_.begin(), status_.end(), ContactStatus::kOpen);
+  const std::vector<int>& contacts = attempt.assembly.contact_indices();
+  for (std::size_t j = 0; j < contacts.size(); ++j)
+    status_[contacts[j]] =
+        contact_status(attempt.assembly.problem(), attempt.solution, static_cast<int>(j));
+  project(c);
+  evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
+  ++c.result.substeps;
+}
+
+std::optional<EventScheme::Collision> EventScheme::find_collision(const Context& c,
+                                                                  Attempt& attempt) {
+  if (static_cast<int>(active_.size()) == c.model.num_contacts()) return std::nullopt;
+  evaluator_.compute_gaps(c.model, attempt.end.t, attempt.end.q, end_gaps_);
+  if (!rule_->has_interpolant()) return find_collision_by_steps(c, attempt);
+  std::optional<Collision> collision = find_collision_on_path(c, attempt);
+  if (collision && end_gaps_[collision->contact] < 0 && stores_energy(c, attempt, collision->time))
+    collision = find_collision_by_steps(c, attempt);
+  return collision;
+}
+
+/// Whether the interpolant holds more energy at `time` than at both ends: a stiff spring that turns
+/// over within the substep would be stretched by what the parabola makes of it.
+bool EventScheme::stores_energy(const Context& c, const Attempt& attempt, double time) {
+  State& within = attempts_[kTrial].end;
+  const double share = time / attempt.length;
+  within.t = state_.t + time;
+  within.v = state_.v + share * (attempt.end.v - state_.v);
+  within.q = state_.q + 0.5 * time * (state_.v + within.v);
+  const Energy start = evaluator_.compute_energy(c.model, state_),
+               end = evaluator_.compute_energy(c.model, attempt.end),
+               middle = evaluator_.compute_energy(c.model, within);
+  constexpr double kShare = 1e-2;  // of the kinetic energy; smooth motions stay far below
+  return middle.total() >
+         std::max(start.total(), end.total()) + kShare * std::max(start.kinetic, end.kinetic);
+}
+
+/// Potra et al. 2006, (7.2), by the cubic of the gap.
+std::optional<EventScheme::Collision> EventScheme::find_collision_on_path(const Context& c,
+                                                                          const Attempt& attempt) {
+  std::optional<Collision> first;
+  for (int j = 0; j < c.model.num_contacts(); ++j) {
+    if (is_active_[j]) continue;
+    GapPath path{.length = attempt.length, .start = gaps_[j], .end = end_gaps_[j]};
+    path.start_rate = evaluator_.compute_gap_rate(c.model, state_, j);
+    if (path.end >= 0 && path.start_rate >= 0) continue;
+    path.end_rate = evaluator_.compute_gap_rate(c.model, attempt.end, j);
+    if (const std::optional<double> time = path.find_closing()) {
+      if (!first || *time < first->time) first = {*time, j};
+    } else if (path.end < 0) {
+      hold(j);  // it never opened
+    }
+  }
+  return first;
+}
+
+/// For rules whose velocity jumps at the start of a step: the longest step that closes nothing.
+std::optional<EventScheme::Collision> EventScheme::find_collision_by_steps(const Context& c,
+                                                                           Attempt& attempt) {
+  int contact = -1;
+  const auto smallest_gap = [&](const VectorXd& gaps) {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (int j = 0; j < c.model.num_contacts(); ++j) {
+      if (is_active_[j] || gaps[j] >= smallest) continue;
+      contact = j;
+      // Where a gap is not a number the step has gone too far.
+      smallest = std::isnan(gaps[j]) ? -std::numeric_limits<double>::infinity() : gaps[j];
+    }
+    return smallest;
+  };
+  const double gap_at_end = smallest_gap(end_gaps_), length = attempt.length;
+  if (!(gap_at_end < 0)) return std::nullopt;
+  const auto gap_after = [&](double time) {
+    run(c, state_, time, attempt);
+    evaluator_.compute_gaps(c.model, attempt.end.t, attempt.end.q, end_gaps_);
+    return smallest_gap(end_gaps_);
+  };
+  RootBracket bracket{.low = 0, .high = length};
+  double gap_at_start = smallest_gap(gaps_);
+  if (gap_at_start <= contact_tolerance_) {  // it leaves, but comes back: find it in flight
+    bracket.low = length;
+    while (bracket.low > floor_ && (gap_at_start = gap_after(bracket.low /= 2)) <= 0) continue;
+    if (gap_at_start <= 0) {
+      hold(contact);
+      return std::nullopt;
+    }
+  }
+  bracket = find_root(gap_after, bracket, gap_at_start, gap_at_end,
+                      options_.events.time_tolerance * length);
+  if (bracket.low > 0) gap_after(bracket.low);
+  return Collision{bracket.low, contact};
+}
+
+/// Whether a contact that rebounded within this step and closes again was in flight in between:
+/// then a step that ends there closes it too. Where stiff springs throw it back at once the path of
+/// the longer step tells nothing, and the contact is held for the rest of the step, as in Potra et
+/// al. 2006, §8.
+bool EventScheme::is_flight(const Context& c, const Attempt& attempt, const Collision& collision) {
+  if (!rule_->has_interpolant()) return true;  // found by steps
+  const int j = collision.contact;
+  const GapPath path{.length = attempt.length,
+                     .start = gaps_[j],
+                     .end = end_gaps_[j],
+                     .start_rate = evaluator_.compute_gap_rate(c.model, state_, j),
+                     .end_rate = evaluator_.compute_gap_rate(c.model, attempt.end, j)};
+  const double height = path.at(0.5 * collision.time);
+  Attempt& trial = attempts_[kTrial];
+  run(c, state_, collision.time, trial);
+  evaluator_.compute_gaps(c.model, trial.end.t, trial.end.q, end_gaps_);
+  return std::abs(end_gaps_[j]) <= 0.5 * height;
+}
+
+/// Looks for a transition before `time`; if there is one, takes it and sets `time` to when it was.
+bool EventScheme::take_transition(const Context& c, Attempt& attempt, double& time) {
+  const auto substep = [&](const Attempt& a) {
+    return TransitionWatch::Substep{a.assembly, a.solution, state_.v, a.end.v};
+  };
+  if (!watch_.begin(substep(attempt), status_, slow_rate_)) return false;
+  Attempt& trial = attempts_[kTrial];
+  const auto margin = [&](double length) {
+    run(c, state_, length, trial);
+    return watch_.margin(substep(trial));
+  };
+  const double tolerance = options_.events.time_tolerance * attempt.length;
+  const RootBracket bracket =
+      find_root(margin, {.low = 0, .high = attempt.length}, 1, -1, tolerance);
+  if (bracket.low >= time) return false;  // the collision comes first
+  time = bracket.low < floor_ ? 0 : bracket.low;
+  if (time > 0) {
+    run(c, state_, time, attempt);
+    accept(c, attempt, time);
+  }
+  bool is_first =
+      true;  // those that change together are one event as far as the floor is concerned
+  for (const TransitionWatch::Change& change : watch_.changes()) {
+    status_[change.contact] = change.status;
+    const EventKind kind = change.status == ContactStatus::kStick  ? EventKind::kStick
+                           : change.status == ContactStatus::kSlip ? EventKind::kSlip
+                                                                   : EventKind::kTakeOff;
+    const StepEvent event{.kind = kind, .time = state_.t, .contact = change.contact};
+    if (is_first)
+      count_event(c, event);
+    else
+      c.result.events.push_back(event);
+    is_first = false;
+  }
+  return true;
+}
+
+/// An impact at state_ of all contacts that touch, and of `contact` (−1: none in particular).
+void EventScheme::strike(const Context& c, int contact, ImpactStage::Rule rule) {
+  participants_.clear();
+  for (int j = 0; j < c.model.num_contacts(); ++j)
+    if (status_[j] != ContactStatus::kOpen || is_touching(j) || j == contact)
+      participants_.push_back(j);
+  rule.restitution_threshold = options_.events.restitution_threshold;
+  const std::optional<double> change =
+      impact_.strike(c.model, participants_, rule, c.solve, state_, reader_, c.result);
+  last_problem_ = &impact_.problem();
+  if (!change) {  // surfaces that close in on each other: only positions can tell
+    num_short_ = max_short_ + 1;
+    return;
+  }
+  for (std::size_t i = 0; i < participants_.size(); ++i) {
+    const int j = participants_[i];
+    // A closed contact that the impact neither loads nor opens stays what it was.
+    const bool is_untouched = impact_.status()[i] == ContactStatus::kOpen &&
+                              evaluator_.compute_gap_rate(c.model, state_, j) <= slow_rate_;
+    if (!is_untouched) status_[j] = impact_.status()[i];
+  }
+  if (contact < 0) return;
+  has_struck_[contact] = 1;
+  count_event(c, {.kind = EventKind::kCollision,
+                  .time = state_.t,
+                  .contact = contact,
+                  .energy_change = *change});
+}
+
+/// Contacts that touch without having pressed, and approach: they have collided.
+void EventScheme::strike_approaching(const Context& c, double remaining) {
+  const double slowest = std::max(slow_rate_, options_.events.contact_tolerance / remaining);
+  if (const int contact = find_fastest_approach(c, slowest); contact >= 0) strike(c, contact);
+}
+
+/// Of the contacts that touch and do not press yet; −1 if none is faster than `slowest`.
+int EventScheme::find_fastest_approach(const Context& c, double slowest) {
+  int fastest = -1;
+  for (int j = 0; j < c.model.num_contacts(); ++j) {
+    if (status_[j] != ContactStatus::kOpen || is_held_[j] || !is_touching(j)) continue;
+    const double approach = -evaluator_.compute_gap_rate(c.model, state_, j);
+    if (approach <= slowest) continue;
+    slowest = approach;
+    fastest = j;
+  }
+  return fastest;
+}
+
+void EventScheme::count_event(const Context& c, const StepEvent& event) {
+  c.result.events.push_back(event);
+  num_short_ = event.time - last_event_ < floor_ ? num_short_ + 1 : 0;
+  last_event_ = event.time;
+}
+
+/// Events follow each other too fast: the rest of the step on position level.
+double EventScheme::finish_without_events(const Context& c, double remaining) {
+  c.result.events.push_back({.kind = EventKind::kFloor, .time = state_.t, .contact = -1});
+  State& next = attempts_[kTrial].end;
+  const PositionLevelStep::Report report = fallback_.step(
+      c.model, state_, status_, remaining, {.is_nonlinear = true, .keeps_penetration = true},
+      c.solve, next, reader_, c.result);
+  if (!report.has_converged) c.result.failure = kNoFixedPoint;
+  last_problem_ = &fallback_.problem();
+  compute_spring_targets(c, next.v, remaining);
+  std::swap(state_, next);
+  state_.t = end_time_;
+  status_ = fallback_.status();
+  project(c);
+  ++c.result.substeps;
+  // Velocities of this step are mean ones. From here on they have to be those of the closed
+  // contacts at this very moment, which may differ where surfaces are driven.
+  evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
+  strike(c, -1, {.is_inelastic = true});
+  return remaining;
+}
+
+/// φ + h (∇φᵀv⁺ + ∂φ/∂t): where a substep from state_ means springs to be (AP02, (46)).
+void EventScheme::compute_spring_targets(const Context& c, const VectorXd& v_end, double h) {
+  spring_targets_.clear();
+  // In schemes of higher order the linearised extension would cost an order, and there is no bound
+  // on the energy to keep.
+  if (!projects_ || rule_->order() > 1) return;
+  for (const Model::Part& part : c.model.parts()) {
+    const int num_springs = part.system->num_springs(), n = part.system->num_coordinates();
+    if (num_springs == 0) continue;
+    spring_rows_.resize(num_springs, n);
+    spring_values_.resize(2 * num_springs);
+    auto extension = spring_values_.head(num_springs), drift = spring_values_.tail(num_springs);
+    part.system->evaluate_springs(state_.t, state_.q.segment(part.offset, n), extension);
+    part.system->evaluate_spring_rows(state_.t, state_.q.segment(part.offset, n), spring_rows_,
+                                      drift);
+    for (int i = 0; i < num_springs; ++i)
+      spring_targets_.push_back(
+          extension[i] + h * (spring_rows_.row(i).dot(v_end.segment(part.offset, n)) + drift[i]));
+  }
+}
+
+void EventScheme::project(const Context& c) {
+  if (!projects_) return;
+  const PositionProjection::Outcome outcome = projection_.project(
+      c.model,
+      {.t = state_.t, .guess = state_.q, .spring_targets = spring_targets_, .contacts = status_},
+      c.solve, state_.q);
+  c.result.iterations += outcome.iterations;
+  if (!outcome.is_feasible)
+    c.result.failure = "no position nearby fits the constraints and gaps (projection)";
+}
+
+}  // namespace stiction

@@ -1,0 +1,43 @@
+#include "stiction/scheme/stewart_trinkle.h"
+
+#include <fmt/format.h>
+
+namespace stiction {
+
+std::vector<std::string> StewartTrinkleScheme::notes(const Model& model) const {
+  std::vector<std::string> notes;
+  for (const Model::Part& part : model.parts())
+    for (const auto& contact : part.system->layout().contacts)
+      if (contact.restitution > 0 || contact.restitution_tangential > 0)
+        notes.push_back(fmt::format(
+            "stewart-trinkle treats impacts as inelastic; restitution of contact '{}' is not used",
+            contact.name));
+  return notes;
+}
+
+void StewartTrinkleScheme::step(const Model& model, const State& start, const SchemeMemory& memory,
+                                double h, SolveStage& solve, StepResult& result) {
+  reader_.begin(model, result);
+  is_impact_ = h == 0;
+  if (is_impact_) {
+    result.end = start;
+    evaluator_.compute_gaps(model, start.t, start.q, gaps_);
+    touching_.clear();
+    for (int j = 0; j < model.num_contacts(); ++j)
+      if (gaps_[j] <= options_.events.contact_tolerance) touching_.push_back(j);
+    impact_.strike(model, touching_, {.is_inelastic = true, .has_to_succeed = true}, solve,
+                   result.end, reader_, result);
+    result.memory = memory;
+  } else {
+    const PositionLevelStep::Report report =
+        step_.step(model, start, memory.contacts, h, {.is_nonlinear = options_.nonlinear}, solve,
+                   result.end, reader_, result);
+    result.iterations = report.iterations;
+    if (!report.has_converged) result.failure = kNoFixedPoint;
+    result.memory.contacts = step_.status();
+  }
+  reader_.finish(model, result);
+  solve.certify_state(model, result.end);
+}
+
+}  // namespace stiction

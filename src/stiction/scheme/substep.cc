@@ -1,0 +1,112 @@
+#include "stiction/scheme/substep.h"
+
+#include <fmt/format.h>
+
+#include "stiction/base/error.h"
+
+namespace stiction {
+namespace {
+
+/// Rows at q itself, and a projection that keeps q on the constraints: redundant rows agree to
+/// rounding.
+constexpr StepAssembly::ConstraintForm kEulerConstraints{.compliance = 0};
+
+/// Rows at a predicted configuration, whose error of order h² makes redundant rows disagree: they
+/// have to yield a little or they lock (compare MoreauScheme).
+constexpr StepAssembly::ConstraintForm kTrapezoidalConstraints{.compliance = 1e-9};
+
+}  // namespace
+
+std::string_view EulerSubstep::name() const {
+  return kind_ == EulerKind::kExplicit ? "anitescu-potra" : "linearly-implicit-euler";
+}
+
+void EulerSubstep::assemble(const Model& model, const State& start, double h,
+                            std::span<const int> contacts, StepAssembly& assembly) {
+  const EvaluationPoint here{start.t, start.q};
+  assembly.clear();
+  assembly.add_mass_and_momentum(model, here, here, start.v, h);
+  if (kind_ == EulerKind::kExplicit)
+    assembly.add_explicit_springs(model, start, h);
+  else
+    assembly.make_gyroscopic_term_implicit(model, here, start.v, h);
+  assembly.add_constraint_rows(model, here, start, h, kEulerConstraints);
+  if (kind_ == EulerKind::kLinearlyImplicit)
+    assembly.add_spring_rows(model, here, start, h, SpringRule::kEnd);
+  assembly.add_contacts(model, here, contacts);
+}
+
+void EulerSubstep::advance(const State& start, double h, const StepSolution& solution,
+                           State& end) const {
+  end.t = start.t + h;
+  end.v = solution.w_vector();
+  end.q.resize(start.q.size());
+  end.q = start.q + h * end.v;
+}
+
+void EulerSubstep::add_applied_work(const Model& model, const State& start, const State&,
+                                    double duration, const OutcomeReader::Phase& phase,
+                                    OutcomeReader& reader, StepResult& result) const {
+  reader.add_applied_work(model, {start.t, start.q}, start.v, duration, phase, result);
+}
+
+std::string_view TrapezoidalSubstep::name() const {
+  return kind_ == TrapezoidalKind::kEnd ? "trapezoidal-1" : "trapezoidal-2";
+}
+
+void TrapezoidalSubstep::check(const Model& model) const {
+  if (jacobians_ != ForceJacobians::kExact) return;
+  for (const Model::Part& part : model.parts())
+    if (!part.system->has_exact_force_jacobians())
+      throw InputError(
+          fmt::format("{} needs the derivatives of the force on '{}', which has none; override "
+                      "evaluate_force_jacobians, or set jacobians to differences or springs-only",
+                      name(), part.system->layout().coordinates.front()));
+}
+
+void TrapezoidalSubstep::assemble(const Model& model, const State& start, double h,
+                                  std::span<const int> contacts, StepAssembly& assembly) {
+  const bool is_mean = kind_ == TrapezoidalKind::kMean;
+  q_mid_.resize(start.q.size());
+  q_end_.resize(start.q.size());
+  q_mid_ = start.q + 0.5 * h * start.v;
+  q_end_ = start.q + h * start.v;
+  const EvaluationPoint mid{start.t + 0.5 * h, q_mid_}, end{start.t + h, q_end_};
+  const EvaluationPoint& rows = is_mean ? mid : end;
+  assembly.clear();
+  assembly.add_trapezoidal_mass_and_momentum(model, start, mid, h, is_mean ? 2 : 1, jacobians_);
+  assembly.add_constraint_rows(model, rows, start, h, kTrapezoidalConstraints);
+  assembly.add_spring_rows(model, mid, start, h,
+                           is_mean ? SpringRule::kMean : SpringRule::kMeanByEnd);
+  assembly.add_contacts(model, rows, contacts);
+}
+
+void TrapezoidalSubstep::advance(const State& start, double h, const StepSolution& solution,
+                                 State& end) const {
+  end.t = start.t + h;
+  end.v = solution.w_vector();
+  if (kind_ == TrapezoidalKind::kMean) end.v = 2 * end.v - start.v;
+  end.q.resize(start.q.size());
+  end.q = start.q + 0.5 * h * (start.v + end.v);
+}
+
+void TrapezoidalSubstep::add_applied_work(const Model& model, const State& start, const State& end,
+                                          double duration, const OutcomeReader::Phase& phase,
+                                          OutcomeReader& reader, StepResult& result) const {
+  reader.add_applied_work(model, {start.t, start.q}, start.v, 0.5 * duration, phase, result);
+  reader.add_applied_work(model, {end.t, end.q}, end.v, 0.5 * duration, phase, result);
+}
+
+std::unique_ptr<SubstepRule> make_substep_rule(std::string_view name,
+                                               const SteppingOptions& options) {
+  if (name == "anitescu-potra") return std::make_unique<EulerSubstep>(EulerKind::kExplicit);
+  if (name == "linearly-implicit-euler")
+    return std::make_unique<EulerSubstep>(EulerKind::kLinearlyImplicit);
+  if (name == "trapezoidal-1")
+    return std::make_unique<TrapezoidalSubstep>(TrapezoidalKind::kEnd, options.jacobians);
+  if (name == "trapezoidal-2")
+    return std::make_unique<TrapezoidalSubstep>(TrapezoidalKind::kMean, options.jacobians);
+  return nullptr;
+}
+
+}  // namespace stiction
