@@ -18,7 +18,8 @@ TEST_F(RunCommand, JsonIsOneObjectWithAllKeysAndNothingElse) {
   const Json object = Json::parse(result.out);  // throws if anything follows
   for (const char* key :
        {"scene", "scheme", "solver", "steps", "simulated_s", "wall_s", "contacts_max",
-        "residual_max", "gap_min", "joint_error_max", "energy_ledger", "status"})
+        "residual_max", "gap_min", "joint_error_max", "energy_ledger", "status", "substeps",
+        "rejected_substeps", "events", "impact_gains", "impact_gain_J", "notes"})
     EXPECT_TRUE(object.contains(key)) << key;
   EXPECT_EQ(object["scene"], "bouncing-ball");
   EXPECT_EQ(object["steps"], 2000);
@@ -103,7 +104,7 @@ struct BadOption {
 
 TEST_F(RunCommand, BadOptionsAreRefusedBeforeAnythingIsWritten) {
   const std::vector<BadOption> cases = {
-      {{"--scheme", "moru"}, "--scheme: moru not in {moreau"},
+      {{"--scheme", "moru"}, "--scheme: moru not in {stewart-trinkle,"},
       {{"--solver", "x"}, "--solver: x not in {auto,lemke"},
       {{"--friction", "polygon:5"}, "expected disc, box or polygon:K, K even"},
       {{"--h", "-1"}, "--h: is '-1', must be a finite number > 0\n"},
@@ -118,7 +119,8 @@ TEST_F(RunCommand, BadOptionsAreRefusedBeforeAnythingIsWritten) {
       {{"--every", "0"}, "--every: is '0', must be an integer > 0\n"},
       {{"--every", "2.5"}, "--every: is '2.5', must be an integer > 0\n"},
       {{"--threads", "0"}, "--threads: is '0', must be an integer > 0\n"},
-      {{"--on-failure", "ignore"}, "--on-failure: ignore not in {stop,retry,accept}"},
+      {{"--on-failure", "ignore"},
+       "--on-failure: ignore not in {reject,retry-smaller,accept-and-flag}"},
       {{"--dump-step", "5"}, "--dump-step requires --dump"},
       {{"--no-recording", "--out", "x.h5"}, "--out excludes --no-recording"},
       {{"--frobnicate"}, "--frobnicate"},
@@ -205,7 +207,7 @@ TEST_F(RunCommand, UnreachableToleranceStopsWithTheCertificate) {
 
 TEST_F(RunCommand, AcceptedStepsAboveToleranceAreCounted) {
   const auto result = stiction({"run", example("woodpecker"), "--duration", "0.01", "--tol",
-                                "1e-30", "--on-failure", "accept", "--json"});
+                                "1e-30", "--on-failure", "accept-and-flag", "--json"});
   EXPECT_EQ(result.exit_code, 3);
   const Json object = Json::parse(result.out);
   EXPECT_EQ(object["status"], "above tolerance");
@@ -216,7 +218,7 @@ TEST_F(RunCommand, AcceptedStepsAboveToleranceAreCounted) {
 
 TEST_F(RunCommand, RetriesEndAtTheSmallestStep) {
   const auto result = stiction({"run", example("woodpecker"), "--duration", "0.01", "--tol",
-                                "1e-30", "--on-failure", "retry", "--json"});
+                                "1e-30", "--on-failure", "retry-smaller", "--json"});
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(Json::parse(result.out)["status"], "rejected");
   EXPECT_GT(Json::parse(result.out)["retries"], 0);

@@ -22,8 +22,17 @@ inline RecordingLayout example_layout() {
           .q_names = {"y", "phi_M", "phi_S"},
           .v_names = {"v.y", "v.phi_M", "v.phi_S"},
           .joint_names = {"rod 1", "rod 2"},
-          .contact_names = {"beak", "sleeve"}};
+          .contact_names = {"beak", "sleeve"},
+          .event_kinds = {"collision", "floor"}};
 }
+
+/// Event i of a step. Every third step has two.
+inline EventRow example_event(std::int64_t step, int i) {
+  const double x = 0.1 * static_cast<double>(step);
+  return {.step = step, .time = 1e-4 * x + i, .kind = i, .contact = i - 1, .energy = -x / (i + 1)};
+}
+
+inline int num_example_events(std::int64_t step) { return step % 3 == 1 ? 2 : 0; }
 
 /// Owns what the spans of a StepRow point to. Row k has k % 3 contacts.
 class ExampleRow {
@@ -49,6 +58,7 @@ class ExampleRow {
     row_.iterations = static_cast<int>(step % 17);
     row_.stage = static_cast<int>(step % 2);
     row_.wall = 1e-6 * x;
+    row_.flagged = static_cast<int>(step % 5);
     row_.q = q_, row_.v = v_, row_.joint_impulses = joints_, row_.contacts = contacts_;
   }
   ExampleRow(const ExampleRow&) = delete;
@@ -90,6 +100,23 @@ inline void expect_example_contacts(const RecordedContacts& contacts, std::int64
   }
 }
 
+/// Events of all rows are there, and at most some of the step that follows.
+inline void expect_example_events(const RecordedEvents& events, std::int64_t num_rows) {
+  std::int64_t next = 0;
+  for (std::int64_t step = 0; step <= num_rows; ++step)
+    for (int i = 0; i < num_example_events(step); ++i, ++next) {
+      if (step == num_rows && next == events.size()) return;
+      ASSERT_LT(next, events.size());
+      const EventRow event = example_event(step, i);
+      ASSERT_EQ(events.step[next], event.step);
+      ASSERT_EQ(events.time[next], event.time);
+      ASSERT_EQ(events.kind[next], event.kind);
+      ASSERT_EQ(events.contact[next], event.contact);
+      ASSERT_EQ(events.energy[next], event.energy);
+    }
+  EXPECT_EQ(next, events.size());
+}
+
 /// Row k of the recording is the example of step k, bit by bit, for all rows that it has.
 inline void expect_example_prefix(const Recording& recording) {
   for (std::int64_t k = 0; k < recording.num_rows(); ++k) {
@@ -105,15 +132,20 @@ inline void expect_example_prefix(const Recording& recording) {
     ASSERT_EQ(recording.iterations[k], row.iterations);
     ASSERT_EQ(recording.stage[k], row.stage);
     ASSERT_EQ(recording.wall[k], row.wall);
+    ASSERT_EQ(recording.flagged[k], row.flagged);
     const std::int64_t first = recording.contacts.row_start[k];
     ASSERT_EQ(recording.contacts.row_start[k + 1] - first, std::ssize(row.contacts));
     ASSERT_NO_FATAL_FAILURE(expect_example_contacts(recording.contacts, first, row));
   }
   EXPECT_EQ(recording.contacts.row_start.back(), recording.contacts.size());
+  expect_example_events(recording.events, recording.num_rows());
 }
 
 inline void append_examples(RecordingWriter& writer, std::int64_t first, std::int64_t last) {
-  for (std::int64_t step = first; step < last; ++step) writer.append(ExampleRow(step).row());
+  for (std::int64_t step = first; step < last; ++step) {
+    for (int i = 0; i < num_example_events(step); ++i) writer.append_event(example_event(step, i));
+    writer.append(ExampleRow(step).row());
+  }
 }
 
 }  // namespace stiction

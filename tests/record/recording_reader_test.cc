@@ -1,6 +1,7 @@
 #include "stiction/record/recording_reader.h"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include "stiction/base/error.h"
 #include "stiction/base/hdf5_file.h"
@@ -44,6 +45,72 @@ TEST(RecordingReader, NamesWhatIsMissing) {
             "recording '" + path + "': its format version is 2, this program reads version 1");
   make(1);
   EXPECT_EQ(read_message(path), "'" + path + "' has no dataset 'commit'");
+}
+
+/// Changes a closed recording with HDF5's own functions.
+template <class Change>
+void change_file(const std::string& path, const Change& change) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  change(file);
+  ASSERT_GE(H5Fclose(file), 0);
+}
+
+template <class T>
+void overwrite(hid_t file, const char* object, hid_t type, const std::vector<T>& values) {
+  const hid_t dataset = H5Dopen2(file, object, H5P_DEFAULT);
+  EXPECT_GE(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+  H5Dclose(dataset);
+}
+
+/// A closed example of six steps with four events.
+std::string small_example(const TemporaryFolder& folder) {
+  const std::string path = folder.file("small.h5");
+  RecordingWriter writer(path, example_layout());
+  append_examples(writer, 0, 6);
+  writer.close("complete");
+  return path;
+}
+
+TEST(RecordingReader, ReadsRecordingsFromBeforeThereWereEvents) {
+  const TemporaryFolder folder;
+  const std::string path = small_example(folder);
+  change_file(path, [](hid_t file) {
+    H5Ldelete(file, "events", H5P_DEFAULT);
+    H5Ldelete(file, "solver/flagged", H5P_DEFAULT);
+  });
+  const Recording recording = read_recording(path);
+  EXPECT_EQ(recording.num_rows(), 6);
+  EXPECT_EQ(recording.contacts.size(), 6);
+  EXPECT_EQ(recording.events.size(), 0);
+  EXPECT_TRUE(recording.events.kinds.empty());
+  EXPECT_TRUE(recording.flagged.empty());
+}
+
+TEST(RecordingReader, RefusesEventsThatContradictThemselves) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const auto& change) {
+    const std::string path = small_example(folder);
+    change_file(path, change);
+    const std::string message = read_message(path), prefix = "recording '" + path + "': ";
+    return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+  };
+  EXPECT_EQ(refusal([](hid_t file) {
+              overwrite<int>(file, "events/kind", H5T_NATIVE_INT, {0, 1, 2, 0});
+            }),
+            "'events/kind' contains 2, but 'kinds' has 2 names");
+  EXPECT_EQ(refusal([](hid_t file) {
+              overwrite<long long>(file, "events/step", H5T_NATIVE_LLONG, {1, 1, 4, 3});
+            }),
+            "the numbers in 'events/step' decrease");
+  EXPECT_EQ(refusal([](hid_t file) {
+              overwrite<long long>(file, "events/complete", H5T_NATIVE_LLONG, {5, 4});
+            }),
+            "the rows of 'events/complete' decrease");
+  EXPECT_EQ(refusal([](hid_t file) {
+              overwrite<long long>(file, "events/complete", H5T_NATIVE_LLONG, {0, 5});
+            }),
+            "'events/step' has 4 rows, the last flush counts 5");
 }
 
 /// Bytes of an example of 3000 steps, flushed now and then: closed, or as a killed writer leaves

@@ -61,8 +61,13 @@ TEST(SceneSchema, EveryKeyOfSimulateIsAccepted) {
   EXPECT_EQ(scene_messages(R"({"$schema": "scene.schema.json", "stiction": 1, "name": "n",
     "description": "d", "parameters": {"a": 1, "b": "2*a"},
     "simulate": {"scheme": "moreau", "solver": "auto", "h": "1/1024", "duration": 0, "tol": 1e-9,
-                 "friction": "polygon:8", "every": 1, "on_failure": "retry",
-                 "penetration_tolerance": 0},
+                 "friction": "polygon:8", "every": 1, "on_failure": "retry-smaller",
+                 "penetration_tolerance": 0, "project_start": true, "nonlinear": false,
+                 "jacobians": "springs-only", "projection": true,
+                 "events": {"collisions": false, "transitions": true, "contact_tolerance": "1e-8",
+                            "contact_growth": 0, "min_step": 1e-5, "time_tolerance": 1e-10,
+                            "restitution_threshold": 0},
+                 "error_control": {"tolerance": 0, "min_step": "1/1024"}},
     "generalized": {"coordinates": {"x": {}}, "mass": [[1]]}})"),
             "");
 }
@@ -184,12 +189,12 @@ TEST(SceneSchema, NumbersOutOfBoundsSayTheBound) {
 
 TEST(SceneSchema, ConstantsAndChoicesSayWhatIsAllowed) {
   EXPECT_EQ(scene_messages(R"({"stiction": 2,
-"simulate": {"on_failure": "retri"}, "generalized": {"coordinates": {"y": {}}, "mass": [[1]]}})"),
+"simulate": {"on_failure": "rejekt"}, "generalized": {"coordinates": {"y": {}}, "mass": [[1]]}})"),
             "s.json:1:14: error: stiction: is 2, must be 1\n"
             "  help: version of the scene format; write \"stiction\": 1\n"
-            "s.json:2:28: error: simulate.on_failure: is \"retri\", must be one of \"stop\", "
-            "\"retry\", \"accept\"\n"
-            "  help: did you mean \"retry\"?\n");
+            "s.json:2:28: error: simulate.on_failure: is \"rejekt\", must be one of \"reject\", "
+            "\"retry-smaller\", \"accept-and-flag\"\n"
+            "  help: did you mean \"reject\"?\n");
 }
 
 TEST(SceneSchema, ThePlausibleFormOfAnAlternativeIsReported) {

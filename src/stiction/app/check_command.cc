@@ -5,7 +5,6 @@
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/app/scene_loading.h"
-#include "stiction/base/error.h"
 #include "stiction/scene/schema.h"
 
 namespace stiction {
@@ -14,6 +13,10 @@ namespace {
 int check(const std::string& path) {
   const std::optional<Scene> scene = load_scene(path);
   if (!scene) return kBadInput;
+  // What only the scheme can tell: whether it can step this model, and what it leaves out.
+  const Simulation simulation(scene->model, to_simulation_options(scene->simulate));
+  simulation.check_duration(scene->simulate.duration);
+  print_notes(simulation);
   const Model& model = scene->model;
   print_result(fmt::format(
       "{}: {} is a valid scene: {} coordinates, {} constraints and springs, {} contacts\n", path,

@@ -13,13 +13,16 @@ namespace stiction {
 namespace {
 
 int list(const std::string& what) {
-  // Experiments, joints and shapes are words of the contract; this version has the first experiment
-  // and no rigid bodies, hence no joints and shapes.
-  const std::map<std::string, std::vector<std::string>> lists = {{"schemes", scheme_names()},
-                                                                 {"solvers", solver_names()},
-                                                                 {"experiments", {"woodpecker"}},
-                                                                 {"joints", {}},
-                                                                 {"shapes", {}}};
+  // Experiments, joints and shapes are words of the contract; this version has no rigid bodies,
+  // hence no joints and shapes.
+  const std::map<std::string, std::vector<std::string>> lists = {
+      {"schemes", scheme_names()},
+      {"solvers", solver_names()},
+      {"experiments",
+       {"woodpecker", "rod-and-table", "damped-pair", "two-bars", "double-pendulum-wall",
+        "cosine-block", "two-carts"}},
+      {"joints", {}},
+      {"shapes", {}}};
   for (const std::string& name : lists.at(what)) print_result(name + "\n");
   if (lists.at(what).empty())
     print_message(fmt::format("stiction: this version has no {}\n", what));

@@ -1,11 +1,13 @@
-// One curve as an SVG picture: axes with round ticks, labels, no dependence on anything.
+// Curves as SVG pictures: axes with round ticks, labels, no dependence on anything.
 #pragma once
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace stiction {
 
+/// One curve over linear axes.
 struct Plot {
   std::string title;
   std::string x_label, y_label;
@@ -14,5 +16,20 @@ struct Plot {
 
 /// The picture as text. Points closer than a third of a pixel to the one before are left out.
 std::string to_svg(const Plot& plot);
+
+/// Several curves with markers over logarithmic axes, and a legend beside them.
+struct LogLogPlot {
+  struct Series {
+    std::string label;
+    std::vector<double> x, y;  // same size; pairs that are not finite and > 0 are left out
+    int color = 0;             // curves that belong together share colour or marker; both repeat
+    int marker = 0;            // and with it the dashes
+  };
+  std::string title;
+  std::string x_label, y_label;
+  std::vector<Series> series;
+};
+
+std::string to_svg(const LogLogPlot& plot);
 
 }  // namespace stiction

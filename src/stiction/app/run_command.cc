@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <optional>
@@ -12,31 +11,15 @@
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/app/progress.h"
+#include "stiction/app/run_options.h"
 #include "stiction/app/scene_loading.h"
 #include "stiction/app/summary.h"
 #include "stiction/base/atomic_file.h"
 #include "stiction/problem/problem_file.h"
 #include "stiction/record/recording_observer.h"
-#include "stiction/scheme/scheme.h"
-#include "stiction/solve/solvers.h"
 
 namespace stiction {
 namespace {
-
-struct RunOptions {
-  std::string scene;
-  std::optional<std::string> scheme, solver, friction, on_failure;
-  std::optional<double> h, duration, tolerance;
-  std::optional<int> every;
-  int threads = 1;
-  std::string out;
-  std::string save, restore;
-  std::string dump;
-  std::int64_t dump_step = 0;
-  bool has_no_recording = false;
-  bool is_quiet = false;
-  bool is_json = false;
-};
 
 std::atomic<bool> g_interrupted{false};  // written by the signal handler only
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -45,31 +28,6 @@ void listen_to_interrupts() {
   const auto handler = [](int) { g_interrupted = true; };
   std::signal(SIGINT, handler);
   std::signal(SIGTERM, handler);
-}
-
-/// Settings of the scene with those of the command line on top.
-SimulateSettings merge(SimulateSettings settings, const RunOptions& options) {
-  if (options.scheme) settings.scheme = *options.scheme;
-  if (options.solver) settings.solver = *options.solver;
-  if (options.friction) settings.friction = *try_parse_friction_section(*options.friction);
-  if (options.on_failure) settings.on_failure = *options.on_failure;
-  if (options.h) settings.h = *options.h;
-  if (options.duration) settings.duration = *options.duration;
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.every) settings.every = *options.every;
-  return settings;
-}
-
-SimulationOptions to_simulation_options(const SimulateSettings& settings) {
-  return {.scheme = settings.scheme,
-          .solver = settings.solver,
-          .h = settings.h,
-          .tolerance = settings.tolerance,
-          .friction = settings.friction,
-          .on_failure = settings.on_failure == "accept"  ? OnFailure::kAccept
-                        : settings.on_failure == "retry" ? OnFailure::kRetry
-                                                         : OnFailure::kStop,
-          .penetration_tolerance = settings.penetration_tolerance};
 }
 
 /// Writes the problem of one step, so that a slow or failed step becomes a test case.
@@ -174,9 +132,11 @@ void check_before_start(const Simulation& simulation, const SimulateSettings& se
 }
 
 int simulate(const RunOptions& options) {
-  const std::optional<Scene> scene = load_scene(options.scene);
+  SceneOverrides overrides;
+  if (options.projects_start) overrides.project_start = true;
+  const std::optional<Scene> scene = load_scene(options.scene, overrides);
   if (!scene) return kBadInput;
-  const SimulateSettings settings = merge(scene->simulate, options);
+  const SimulateSettings settings = merged_settings(scene->simulate, options);
   Simulation simulation(scene->model, to_simulation_options(settings));
   check_before_start(simulation, settings, options);
   if (!options.restore.empty()) simulation.restore(options.restore);
@@ -195,6 +155,7 @@ int simulate(const RunOptions& options) {
     dump.emplace(simulation, options.dump_step, options.dump);
     simulation.add_observer(*dump);
   }
+  if (!options.is_quiet && !options.is_json) print_notes(simulation);
   listen_to_interrupts();
   const double start = simulation.state().t;
   const std::int64_t first_step = simulation.summary().steps;
@@ -217,68 +178,12 @@ int simulate(const RunOptions& options) {
   return outcome.exit_status;
 }
 
-/// Checks a number of the command line. (CLI11's own checks let NaN pass.)
-CLI::Validator finite_number(const char* range, bool (*is_good)(double)) {
-  return {[=](const std::string& text) -> std::string {
-            double value = 0;
-            if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && is_good(value))
-              return "";
-            return fmt::format("is '{}', must be {}", text, range);
-          },
-          ""};
-}
-
-void add_options(CLI::App& command, RunOptions& options) {
-  const CLI::Validator positive =
-      finite_number("a finite number > 0", [](double x) { return x > 0; });
-  const CLI::Validator at_least_0 =
-      finite_number("a finite number >= 0", [](double x) { return x >= 0; });
-  const CLI::Validator count =
-      finite_number("an integer > 0", [](double x) { return x >= 1 && x == std::floor(x); });
-  command.add_option("scene", options.scene, "scene file (JSON, comments allowed)")->required();
-  command.add_option("--scheme", options.scheme, "time-stepping scheme (stiction list schemes)")
-      ->check(CLI::IsMember(scheme_names()));
-  command.add_option("--solver", options.solver, "solver (stiction list solvers)")
-      ->check(CLI::IsMember(solver_names()));
-  command
-      .add_option("--friction", options.friction, "disc, box or polygon:K, for spatial contacts")
-      ->check([](const std::string& text) -> std::string {
-        return try_parse_friction_section(text) ? "" : "expected disc, box or polygon:K, K even";
-      });
-  command.add_option("--h", options.h, "time step [s]")->check(positive);
-  command.add_option("--duration", options.duration, "simulated time [s]")->check(at_least_0);
-  command.add_option("--tol", options.tolerance, "tolerance on every step's residual")
-      ->check(positive);
-  command
-      .add_option("--on-failure", options.on_failure, "stop, retry or accept steps above tolerance")
-      ->check(CLI::IsMember({"stop", "retry", "accept"}));
-  CLI::Option* out =
-      command.add_option("--out", options.out, "recording; default NAME.h5 in the current folder");
-  command
-      .add_flag("--no-recording", options.has_no_recording, "simulate without writing a recording")
-      ->excludes(out);
-  command.add_option("--every", options.every, "record every N-th step")->check(count);
-  command
-      .add_option("--threads", options.threads,
-                  "threads for islands; a generalized system is one island")
-      ->check(count);
-  command.add_option("--save", options.save, "write a checkpoint at the end");
-  command.add_option("--restore", options.restore, "continue from a checkpoint");
-  CLI::Option* dump = command.add_option("--dump", options.dump,
-                                         "write the problem of --dump-step, or of a rejected step");
-  command.add_option("--dump-step", options.dump_step, "number of the step for --dump")
-      ->check(count)
-      ->needs(dump);
-  command.add_flag("--quiet", options.is_quiet, "no progress, no summary");
-  command.add_flag("--json", options.is_json, "print one JSON object and nothing else");
-}
-
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Simulate a scene and record it");
   auto options = std::make_shared<RunOptions>();
-  add_options(*command, *options);
+  add_run_options(*command, *options);
   command->callback([&action, options] { action = [options] { return simulate(*options); }; });
 }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <vector>
+
+#include "stiction/base/text.h"
 
 namespace stiction {
 namespace {
@@ -24,6 +27,48 @@ Json ledger_object(const EnergyLedger& ledger) {
           {"friction", ledger.friction},
           {"impact", ledger.impact},
           {"numerical", ledger.numerical}};
+}
+
+Json event_object(const RunSummary& summary) {
+  Json object = Json::object();
+  for (int i = 0; i < kNumEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    object[std::string(to_text(kind))] = summary.count(kind);
+  }
+  return object;
+}
+
+/// Lines about what happened within steps; none where nothing did.
+std::string event_lines(const RunSummary& summary) {
+  std::vector<std::string> counts;
+  for (int i = 0; i < kNumEventKinds; ++i) {
+    const auto kind = static_cast<EventKind>(i);
+    if (kind == EventKind::kFloor || summary.count(kind) == 0) continue;
+    counts.push_back(fmt::format("{} {}", to_text(kind), summary.count(kind)));
+  }
+  std::string text;
+  if (!counts.empty()) text += fmt::format("  events     {}\n", joined(counts));
+  if (const std::int64_t floors = summary.count(EventKind::kFloor); floors > 0)
+    text += fmt::format(
+        "  floor      acted {} {}: events too close to be located, the rest of the step taken "
+        "inelastic\n",
+        floors, floors == 1 ? "time" : "times");
+  return text;
+}
+
+std::string substep_line(const RunSummary& summary) {
+  if (summary.substeps == summary.steps && summary.rejected_substeps == 0) return {};
+  std::string text = fmt::format("  substeps   {}", summary.substeps);
+  if (summary.rejected_substeps > 0)
+    text += fmt::format(", {} more rejected by error control", summary.rejected_substeps);
+  return text + "\n";
+}
+
+std::string gain_line(const RunSummary& summary) {
+  if (summary.impact_gains == 0) return {};
+  return fmt::format(
+      "  warning: {} {} raised the energy, by {:.3g} J together: Poisson's law with friction can\n",
+      summary.impact_gains, summary.impact_gains == 1 ? "impact" : "impacts", summary.impact_gain);
 }
 
 bool has_constraints(const Model& model) {
@@ -49,6 +94,13 @@ std::string to_json(const RunReport& report, const Simulation& simulation) {
       {"energy_ledger", ledger_object(simulation.energy())},
       {"steps_above_tolerance", summary.steps_above_tolerance},
       {"retries", summary.retries},
+      {"substeps", summary.substeps},
+      {"rejected_substeps", summary.rejected_substeps},
+      {"scheme_iterations", summary.scheme_iterations},
+      {"events", event_object(summary)},
+      {"impact_gains", summary.impact_gains},
+      {"impact_gain_J", summary.impact_gain},
+      {"notes", simulation.notes()},
       {"recording", report.recording.empty() ? Json(nullptr) : Json(report.recording)},
       {"status", report.status}};
   // File names need not be UTF-8, JSON is.
@@ -68,16 +120,18 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
   if (summary.steps_above_tolerance > 0)
     text += fmt::format(", {} steps above it", summary.steps_above_tolerance);
   if (summary.retries > 0) text += fmt::format(", {} retries", summary.retries);
-  text += "\n";
+  text += "\n" + substep_line(summary);
   if (std::isfinite(summary.gap_min))
     text += fmt::format("  contacts   {} active at most, smallest gap {:.2e}\n",
                         summary.contacts_max, summary.gap_min);
+  text += event_lines(summary);
   if (has_constraints(simulation.model()))
     text += fmt::format("  joints     error {:.2e} at worst\n", summary.joint_error_max);
   text += fmt::format(
       "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
       "impact {:.3g}, numerical {:.3g}\n",
       e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
+  text += gain_line(summary);
   if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
   return text;
 }

@@ -15,4 +15,8 @@ inline constexpr int kMaxStatusSize = 32;
 /// rows of /contacts, and the size of the file at that moment.
 inline constexpr int kCommitColumns = 3;
 
+/// /events/complete: row i counts the rows of /events that row i of /commit stands for. It is not a
+/// column of /commit since recordings and readers without events are to be read and to read on.
+inline constexpr const char* kEventsComplete = "events/complete";
+
 }  // namespace stiction::recording_format

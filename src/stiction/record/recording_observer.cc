@@ -9,6 +9,12 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
+std::vector<std::string> event_kind_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kNumEventKinds; ++i) names.emplace_back(to_text(static_cast<EventKind>(i)));
+  return names;
+}
+
 RecordingLayout make_layout(const Simulation& simulation, const std::string& name,
                             const std::string& scene_text) {
   const Model& model = simulation.model();
@@ -21,7 +27,8 @@ RecordingLayout make_layout(const Simulation& simulation, const std::string& nam
           .q_names = model.q_names(),
           .v_names = model.v_names(),
           .joint_names = model.joint_row_names(),
-          .contact_names = model.contact_names()};
+          .contact_names = model.contact_names(),
+          .event_kinds = event_kind_names()};
 }
 
 std::span<const double> as_span(const VectorXd& x) {
@@ -46,11 +53,26 @@ ContactRow to_row(const ContactOutcome& contact) {
 RecordingObserver::RecordingObserver(const std::string& path, const Simulation& simulation,
                                      const std::string& name, const std::string& scene_text,
                                      int every)
-    : writer_(path, make_layout(simulation, name, scene_text)), every_(every) {}
+    : writer_(path, make_layout(simulation, name, scene_text)),
+      every_(every),
+      tolerance_(simulation.options().tolerance) {}
 
 void RecordingObserver::on_step(const StepRecord& record) {
+  if (record.step != last_seen_step_) take_note(record);
   const bool is_first = last_step_ < 0;
   if (is_first || record.step % every_ == 0 || is_closing_) append(record);
+}
+
+/// What is kept of every step, recorded or not.
+void RecordingObserver::take_note(const StepRecord& record) {
+  last_seen_step_ = record.step;
+  for (const StepEvent& event : record.events)
+    writer_.append_event({.step = record.step,
+                          .time = event.time,
+                          .kind = static_cast<int>(event.kind),
+                          .contact = event.contact,
+                          .energy = event.energy_change});
+  if (!record.certificate.meets(tolerance_)) ++flagged_;
 }
 
 void RecordingObserver::append(const StepRecord& record) {
@@ -71,7 +93,9 @@ void RecordingObserver::append(const StepRecord& record) {
                   .certificate = {c.momentum, c.bilateral, c.cone, c.gap, c.joint},
                   .iterations = record.solver.iterations,
                   .stage = record.solver.stage,
-                  .wall = record.solver_wall});
+                  .wall = record.solver_wall,
+                  .flagged = flagged_});
+  flagged_ = 0;
 }
 
 void RecordingObserver::close(const Simulation& simulation, std::string_view status) {

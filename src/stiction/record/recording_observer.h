@@ -1,4 +1,5 @@
 // Records a simulation while it runs: every N-th step, and always the first and the last state.
+// Events and the count of flagged steps are kept for all steps.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,16 @@ class RecordingObserver final : public StepObserver {
   void close(const Simulation& simulation, std::string_view status);
 
  private:
+  void take_note(const StepRecord& record);
   void append(const StepRecord& record);
 
   RecordingWriter writer_;
   int every_;
+  double tolerance_;
   bool is_closing_ = false;
-  std::int64_t last_step_ = -1;
+  std::int64_t last_seen_step_ = -1;
+  std::int64_t last_step_ = -1;  // recorded
+  int flagged_ = 0;              // steps above tolerance since then
   std::vector<ContactRow> contacts_;
 };
 

@@ -18,6 +18,7 @@ namespace {
 struct Extent {
   std::int64_t steps = std::numeric_limits<std::int64_t>::max();
   std::int64_t contacts = std::numeric_limits<std::int64_t>::max();
+  std::int64_t flushes = 0;  // rows of /commit
 };
 
 [[noreturn]] void fail(const Hdf5File& file, const std::string& what) {
@@ -43,12 +44,12 @@ Extent read_commit(const Hdf5File& file) {
   if (file.shape("commit").columns != recording_format::kCommitColumns)
     fail(file, "'commit' does not have 3 columns");
   const std::vector<std::int64_t> rows = file.read<std::int64_t>("commit");
-  Extent extent{0, 0};
+  Extent extent{0, 0, 0};
   for (std::size_t i = 0; i + 2 < rows.size(); i += recording_format::kCommitColumns) {
     if (rows[i] < extent.steps || rows[i + 1] < extent.contacts)
       fail(file, "the rows of 'commit' decrease");
     if (rows[i + 2] > size) break;
-    extent = {rows[i], rows[i + 1]};
+    extent = {rows[i], rows[i + 1], extent.flushes + 1};
   }
   return extent;
 }
@@ -56,7 +57,7 @@ Extent read_commit(const Hdf5File& file) {
 void check_rows(const Hdf5File& file, const std::string& object, std::int64_t num_rows) {
   const std::int64_t stored = file.shape(object).rows;
   if (stored < num_rows)
-    fail(file, fmt::format("'{}' has {} rows, 'commit' says {}", object, stored, num_rows));
+    fail(file, fmt::format("'{}' has {} rows, the last flush counts {}", object, stored, num_rows));
 }
 
 template <class T>
@@ -117,6 +118,7 @@ void read_steps(const Hdf5File& file, std::int64_t n, Recording& recording) {
   recording.iterations = read_column<int>(file, "solver/iterations", n);
   recording.stage = read_column<int>(file, "solver/stage", n);
   recording.wall = read_column<double>(file, "solver/wall", n);
+  if (file.has("solver/flagged")) recording.flagged = read_column<int>(file, "solver/flagged", n);
   const auto is_not_later = [](std::int64_t a, std::int64_t b) { return b <= a; };
   if (std::adjacent_find(recording.step.begin(), recording.step.end(), is_not_later) !=
       recording.step.end())
@@ -153,6 +155,32 @@ void index_contacts(const Hdf5File& file, Recording& recording) {
                            contacts.step[next]));
 }
 
+/// How many events the last complete flush stands for.
+std::int64_t count_events(const Hdf5File& file, std::int64_t num_flushes) {
+  const auto counts =
+      read_column<std::int64_t>(file, recording_format::kEventsComplete, num_flushes);
+  if (!std::is_sorted(counts.begin(), counts.end()) || (!counts.empty() && counts.front() < 0))
+    fail(file, fmt::format("the rows of '{}' decrease", recording_format::kEventsComplete));
+  return counts.empty() ? 0 : counts.back();
+}
+
+void read_events(const Hdf5File& file, std::int64_t num_flushes, RecordedEvents& events) {
+  if (!file.has("events")) return;
+  const std::int64_t n = count_events(file, num_flushes);
+  events.kinds = file.read_texts_attribute("events", "kinds");
+  events.step = read_column<std::int64_t>(file, "events/step", n);
+  events.time = read_column<double>(file, "events/time", n);
+  events.kind = read_column<int>(file, "events/kind", n);
+  events.contact = read_column<int>(file, "events/contact", n);
+  events.energy = read_column<double>(file, "events/energy", n);
+  if (!std::is_sorted(events.step.begin(), events.step.end()))
+    fail(file, "the numbers in 'events/step' decrease");
+  for (const int kind : events.kind)
+    if (kind < 0 || static_cast<std::size_t>(kind) >= events.kinds.size())
+      fail(file, fmt::format("'events/kind' contains {}, but 'kinds' has {} names", kind,
+                             events.kinds.size()));
+}
+
 Recording read_file(const Hdf5File& file) {
   check_format(file);
   const Extent extent = read_commit(file);
@@ -161,6 +189,7 @@ Recording read_file(const Hdf5File& file) {
   read_steps(file, extent.steps, recording);
   read_contacts(file, extent.contacts, recording.contacts);
   index_contacts(file, recording);
+  read_events(file, extent.flushes, recording.events);
   return recording;
 }
 

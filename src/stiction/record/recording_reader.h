@@ -27,6 +27,18 @@ struct RecordedContacts {
   std::int64_t size() const { return static_cast<std::int64_t>(step.size()); }
 };
 
+/// Events of all steps, recorded ones or not, one after the other; all arrays have the same number
+/// of rows.
+struct RecordedEvents {
+  std::vector<std::string> kinds;  // names
+  std::vector<std::int64_t> step;  // within which the event happened; never decreases
+  std::vector<double> time;        // [s]
+  std::vector<int> kind;           // index into `kinds`
+  std::vector<int> contact;        // id, or −1 for none
+  std::vector<double> energy;      // [J] change of energy
+  std::int64_t size() const { return static_cast<std::int64_t>(step.size()); }
+};
+
 struct Recording {
   std::string path;
   std::string name, scene, scheme, solver, version;
@@ -43,7 +55,10 @@ struct Recording {
   RowMatrixXd certificate;     // columns as in kCertificateNames
   std::vector<int> iterations, stage;
   std::vector<double> wall;  // [s]
+  std::vector<int> flagged;  // steps accepted above tolerance since the row before
   RecordedContacts contacts;
+  RecordedEvents events;
+  // Recordings made before there were events have none of them, and `flagged` is empty.
 
   std::int64_t num_rows() const { return static_cast<std::int64_t>(time.size()); }
 };

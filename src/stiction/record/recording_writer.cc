@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -78,6 +79,26 @@ struct ContactColumns {
   }
 };
 
+struct EventColumns {
+  Column<std::int64_t> step{"events/step"};
+  Column<double> time{"events/time"};
+  Column<int> kind{"events/kind"}, contact{"events/contact"};
+  Column<double> energy{"events/energy"};
+
+  template <class Function>
+  void for_each(const Function& function) {
+    function(step), function(time), function(kind), function(contact), function(energy);
+  }
+
+  void push(const EventRow& event) {
+    step.push(event.step);
+    time.push(event.time);
+    kind.push(event.kind);
+    contact.push(event.contact);
+    energy.push(event.energy);
+  }
+};
+
 std::vector<Column<double>> make_columns(const std::string& group,
                                          std::span<const std::string_view> names) {
   std::vector<Column<double>> columns;
@@ -94,7 +115,7 @@ struct StepColumns {
   Column<double> q, v, joint_impulse;
   std::vector<Column<double>> energy = make_columns("energy/", kEnergyNames);
   std::vector<Column<double>> certificate = make_columns("certificate/", kCertificateNames);
-  Column<int> iterations{"solver/iterations"}, stage{"solver/stage"};
+  Column<int> iterations{"solver/iterations"}, stage{"solver/stage"}, flagged{"solver/flagged"};
   Column<double> wall{"solver/wall"};
 
   /// In this order the columns reach the file, so that /time has no step that another one lacks.
@@ -103,7 +124,8 @@ struct StepColumns {
     function(q), function(v), function(joint_impulse);
     for (auto& column : energy) function(column);
     for (auto& column : certificate) function(column);
-    function(iterations), function(stage), function(wall), function(step), function(time);
+    function(iterations), function(stage), function(wall), function(flagged);
+    function(step), function(time);
   }
 
   void push(const StepRow& row) {
@@ -117,6 +139,7 @@ struct StepColumns {
     iterations.push(row.iterations);
     stage.push(row.stage);
     wall.push(row.wall);
+    flagged.push(row.flagged);
   }
 };
 
@@ -136,7 +159,7 @@ void write_description(Hdf5File& file, const RecordingLayout& layout) {
   file.write_attribute("/", "solver", layout.solver);
   file.write_attribute("/", "h", layout.h);
   file.write_text("scene", layout.scene);
-  for (const char* group : {"contacts", "joints", "energy", "certificate", "solver"})
+  for (const char* group : {"contacts", "joints", "energy", "certificate", "solver", "events"})
     file.make_group(group);
 }
 
@@ -145,6 +168,7 @@ void write_names(Hdf5File& file, const RecordingLayout& layout) {
   file.write_attribute("v", "names", std::span(layout.v_names));
   file.write_attribute("joints/impulse", "names", std::span(layout.joint_names));
   file.write_attribute("contacts", "names", std::span(layout.contact_names));
+  file.write_attribute("events", "kinds", std::span(layout.event_kinds));
   const std::vector<std::string> commit_names = {"steps", "contacts", "bytes"};
   file.write_attribute("commit", "names", std::span(commit_names));
 }
@@ -156,27 +180,41 @@ class RecordingWriter::File {
   File(const std::string& path, const RecordingLayout& layout);
 
   void push(const StepRow& row);
+  void push_event(const EventRow& event);
   void flush();
   void close(std::string_view status);
   bool is_full() const { return num_steps_ >= kMaxSteps || num_bytes_ >= kMaxBytes; }
 
  private:
   void check_row(const StepRow& row) const;
+  void check_event(const EventRow& event) const;
   void check_sound() const;
   void commit();
+  /// All columns but that of the counts, in the order in which they reach the file.
+  template <class Function>
+  void for_each_column(const Function& function) {
+    events_.for_each(function);
+    contacts_.for_each(function);
+    steps_.for_each(function);
+  }
 
-  std::size_t num_q_, num_v_, num_joint_rows_;
+  std::size_t num_q_, num_v_, num_joint_rows_, num_event_kinds_;
   std::int64_t last_step_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_event_step_ = std::numeric_limits<std::int64_t>::min();
 
   PendingFile pending_;
   Hdf5File file_;
   StepColumns steps_;
   ContactColumns contacts_;
+  EventColumns events_;
+  Column<std::int64_t> complete_events_{recording_format::kEventsComplete};
   std::optional<Hdf5Table> commit_, status_;
   std::int64_t num_steps_ = 0;     // not yet in the file
   std::int64_t num_contacts_ = 0;  // not yet in the file
+  std::int64_t num_events_ = 0;    // not yet in the file
   std::size_t num_bytes_ = 0;      // not yet in the file
   std::array<std::int64_t, recording_format::kCommitColumns> committed_ = {};
+  std::int64_t committed_events_ = 0;
   bool is_sound_ = true;  // false once an exception has left the columns with unequal lengths
 };
 
@@ -184,22 +222,23 @@ RecordingWriter::File::File(const std::string& path, const RecordingLayout& layo
     : num_q_(layout.q_names.size()),
       num_v_(layout.v_names.size()),
       num_joint_rows_(layout.joint_names.size()),
+      num_event_kinds_(layout.event_kinds.size()),
       pending_(path),
       file_(Hdf5File::create(pending_.temporary_path(), path)),
       steps_(static_cast<int>(num_q_), static_cast<int>(num_v_),
              static_cast<int>(num_joint_rows_)) {
   write_description(file_, layout);
   const auto make = [&](const auto& column) { column.make(file_); };
-  steps_.for_each(make);
-  contacts_.for_each(make);
+  for_each_column(make);
+  make(complete_events_);
   file_.make_table<std::int64_t>("commit", recording_format::kCommitColumns);
   file_.make_text_table("status", recording_format::kMaxStatusSize);
   write_names(file_, layout);
 
   file_.start_append_only();
   const auto open = [&](auto& column) { column.open(file_); };
-  steps_.for_each(open);
-  contacts_.for_each(open);
+  for_each_column(open);
+  open(complete_events_);
   commit_.emplace(file_, "commit");
   status_.emplace(file_, "status");
   status_->append_text(recording_format::kRunning);
@@ -214,6 +253,15 @@ void RecordingWriter::File::check_row(const StepRow& row) const {
   if (row.step <= last_step_)
     throw InputError(
         fmt::format("recorded step {} does not come after step {}", row.step, last_step_));
+}
+
+void RecordingWriter::File::check_event(const EventRow& event) const {
+  if (event.kind < 0 || static_cast<std::size_t>(event.kind) >= num_event_kinds_)
+    throw InputError(fmt::format("kind of a recorded event is {}, its layout has {} kinds",
+                                 event.kind, num_event_kinds_));
+  if (event.step < last_event_step_ || event.step <= last_step_)
+    throw InputError(fmt::format("recorded event of step {} comes after step {}", event.step,
+                                 std::max(last_event_step_, last_step_)));
 }
 
 void RecordingWriter::File::check_sound() const {
@@ -236,22 +284,37 @@ void RecordingWriter::File::push(const StepRow& row) {
   is_sound_ = true;
 }
 
+void RecordingWriter::File::push_event(const EventRow& event) {
+  check_sound();
+  check_event(event);
+  is_sound_ = false;
+  last_event_step_ = event.step;
+  events_.push(event);
+  ++num_events_;
+  num_bytes_ += sizeof(EventRow);
+  is_sound_ = true;
+}
+
 /// All rows first, then the row that counts them: a process that dies in between leaves rows that
 /// nobody has counted, and readers ignore them.
 void RecordingWriter::File::flush() {
   check_sound();
-  if (num_steps_ == 0) return;
+  if (num_steps_ == 0 && num_events_ == 0) return;
   is_sound_ = false;
+  events_.for_each([&](auto& column) { column.flush(num_events_); });
   contacts_.for_each([&](auto& column) { column.flush(num_contacts_); });
   steps_.for_each([&](auto& column) { column.flush(num_steps_); });
   committed_[0] += std::exchange(num_steps_, 0);
   committed_[1] += std::exchange(num_contacts_, 0);
+  committed_events_ += std::exchange(num_events_, 0);
   num_bytes_ = 0;
   commit();
   is_sound_ = true;
 }
 
 void RecordingWriter::File::commit() {
+  complete_events_.push(committed_events_);
+  complete_events_.flush(1);
   file_.flush();
   committed_[2] = file_.bytes_on_disk();
   commit_->append(std::span<const std::int64_t>(committed_), 1);
@@ -263,8 +326,8 @@ void RecordingWriter::File::close(std::string_view status) {
   status_->append_text(status);
   file_.flush();
   const auto close = [](auto& column) { column.close(); };
-  steps_.for_each(close);
-  contacts_.for_each(close);
+  for_each_column(close);
+  close(complete_events_);
   commit_.reset();
   status_.reset();
   file_.close();
@@ -286,6 +349,16 @@ RecordingWriter::~RecordingWriter() {
 void RecordingWriter::append(const StepRow& row) {
   ST_DEMAND(file_ != nullptr);
   file_->push(row);
+  flush_if_due();
+}
+
+void RecordingWriter::append_event(const EventRow& event) {
+  ST_DEMAND(file_ != nullptr);
+  file_->push_event(event);
+  flush_if_due();
+}
+
+void RecordingWriter::flush_if_due() {
   if (file_->is_full() || std::chrono::steady_clock::now() >= next_flush_) flush();
 }
 

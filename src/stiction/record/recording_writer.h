@@ -30,6 +30,7 @@ struct RecordingLayout {
   std::vector<std::string> v_names = {};
   std::vector<std::string> joint_names = {};    // one per joint row
   std::vector<std::string> contact_names = {};  // may be empty
+  std::vector<std::string> event_kinds = {};    // may be empty
 };
 
 class RecordingWriter {
@@ -46,6 +47,8 @@ class RecordingWriter {
   /// IoError if the file cannot be written; all further calls then throw as well. Does not allocate
   /// while the number of contacts per flush stays below its maximum so far.
   void append(const StepRow& row);
+  /// An event, ahead of the row of its step if that step is recorded. Throws like append.
+  void append_event(const EventRow& event);
   /// Makes all rows appended so far safe from the death of this process.
   void flush();
   /// Writes the last rows and how the run ended: "complete", "interrupted", "rejected", …
@@ -53,6 +56,8 @@ class RecordingWriter {
 
  private:
   class File;
+  void flush_if_due();
+
   std::unique_ptr<File> file_;  // none once closed
   std::chrono::steady_clock::time_point next_flush_;
 };

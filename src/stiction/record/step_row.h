@@ -23,6 +23,16 @@ struct ContactRow {
   ContactStatus status = ContactStatus::kOpen;
 };
 
+/// Something that happened within a step. Events have rows of their own: they are kept also for
+/// steps that are not recorded.
+struct EventRow {
+  std::int64_t step = 0;  // within which it happened; never decreases along a recording
+  double time = 0;        // [s]
+  int kind = 0;           // index into RecordingLayout::event_kinds
+  int contact = -1;       // id of the contact, or −1 for none
+  double energy = 0;      // [J] change of energy, losses are negative
+};
+
 /// Datasets below /energy, in the order of StepRow::energy.
 inline constexpr std::array<std::string_view, 8> kEnergyNames = {
     "kinetic", "potential", "spring", "applied", "motor", "friction", "impact", "numerical"};
@@ -44,6 +54,7 @@ struct StepRow {
   int iterations = 0;  // of the solver
   int stage = 0;       // of the solver: 0, or the number of the fallback that succeeded
   double wall = 0;     // [s] time spent on the step
+  int flagged = 0;     // steps accepted above tolerance since the row before
 };
 
 }  // namespace stiction

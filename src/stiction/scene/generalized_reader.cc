@@ -24,6 +24,13 @@ bool add_constant(SymbolTable& symbols, const JsonMember& member, const std::str
   return true;
 }
 
+/// Absent means that the scheme chooses.
+ImpactLaw read_impact_law(const SceneValue& value) {
+  if (!value.is_string()) return ImpactLaw::kOfScheme;
+  if (value.node->string == "newton") return ImpactLaw::kNewton;
+  return value.node->string == "poisson" ? ImpactLaw::kPoisson : ImpactLaw::kOfScheme;
+}
+
 /// Reads one "generalized" block. Symbol tables differ in what a formula may use.
 class GeneralizedReader {
  public:
@@ -146,7 +153,7 @@ class GeneralizedReader {
       const SceneValue item = list.item(i);
       if (!item.is_object()) continue;
       const SceneValue given = item["name"];
-      const bool is_named = given && given.node->is_string();
+      const bool is_named = given.is_string();
       std::string name = is_named ? given.node->string : fmt::format("{} {}", what, i + 1);
       if (!taken.insert(name).second)
         diagnostics_.error(is_named ? given.node->position : item.node->position, given.path,
@@ -182,7 +189,8 @@ class GeneralizedReader {
           .mu = quantities_.read_number(item["mu"], constants_, 0, {.at_least = 0}),
           .restitution = quantities_.read_number(item["restitution"], constants_, 0, share),
           .restitution_tangential =
-              quantities_.read_number(item["restitution_tangential"], constants_, 0, share)};
+              quantities_.read_number(item["restitution_tangential"], constants_, 0, share),
+          .impact = read_impact_law(item["impact"])};
       read_tangents(item, contact);
       read_surface_speeds(item, contact);
       result_.description.contacts.push_back(std::move(contact));
@@ -244,15 +252,6 @@ class GeneralizedReader {
   GeneralizedSceneSystem result_;
 };
 
-/// The formula that a force comes from, as far as can be told: that of the coordinate, the
-/// potential, or the velocity terms of the mass matrix.
-SceneValue find_force(const Model& model, const StartFault& fault, const SceneValue& value) {
-  const auto& names = model.parts()[fault.part].system->layout().coordinates;
-  if (SceneValue force = value["force"][names[fault.index].c_str()]) return force;
-  if (SceneValue potential = value["potential"]) return potential;
-  return value["mass"];
-}
-
 }  // namespace
 
 void read_parameters(const SceneValue& value, const std::shared_ptr<ExpressionPool>& pool,
@@ -274,24 +273,6 @@ GeneralizedSceneSystem read_generalized(const SceneValue& value,
                                         const std::shared_ptr<ExpressionPool>& pool,
                                         const SymbolTable& parameters, Diagnostics& diagnostics) {
   return GeneralizedReader(value, pool, parameters, diagnostics).read();
-}
-
-void report_start_faults(const Model& model, double penetration_tolerance, const SceneValue& value,
-                         Diagnostics& diagnostics) {
-  using Where = StartFault::Where;
-  for (const StartFault& fault :
-       find_start_faults(model, model.initial_state(), penetration_tolerance)) {
-    SceneValue place = value;
-    std::string help;
-    if (fault.where == Where::kMass) place = value["mass"];
-    if (fault.where == Where::kForce) place = find_force(model, fault, value);
-    if (fault.where == Where::kContact) place = value["contacts"].item(fault.index)["gap"];
-    if (fault.where == Where::kSpring) place = value["springs"].item(fault.index)["extension"];
-    if (fault.where == Where::kConstraint)
-      place = value["constraints"].item(fault.index)["equation"];
-    if (fault.is_tolerable) help = "change the start, or set simulate.penetration_tolerance";
-    diagnostics.error(place.node->position, place.path, fault.message, help);
-  }
 }
 
 }  // namespace stiction

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include "stiction/base/linear_algebra.h"
 #include "stiction/model/expression_system_description.h"
-#include "stiction/model/model.h"
 #include "stiction/scene/quantity_reader.h"
 
 namespace stiction {
@@ -25,9 +25,5 @@ void read_parameters(const SceneValue& value, const std::shared_ptr<ExpressionPo
 GeneralizedSceneSystem read_generalized(const SceneValue& value,
                                         const std::shared_ptr<ExpressionPool>& pool,
                                         const SymbolTable& parameters, Diagnostics& diagnostics);
-
-/// Reports the faults of a start (find_start_faults) at the entries of the block that cause them.
-void report_start_faults(const Model& model, double penetration_tolerance, const SceneValue& value,
-                         Diagnostics& diagnostics);
 
 }  // namespace stiction

@@ -14,6 +14,8 @@ std::string limit_fault(double value, const Limits& limits) {
     return fmt::format("is {}, must be >= {}", value, *limits.at_least);
   if (limits.at_most && !(value <= *limits.at_most))
     return fmt::format("is {}, must be <= {}", value, *limits.at_most);
+  if (limits.below && !(value < *limits.below))
+    return fmt::format("is {}, must be < {}", value, *limits.below);
   return {};
 }
 

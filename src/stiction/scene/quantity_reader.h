@@ -32,6 +32,9 @@ struct SceneValue {
   }
   bool is_array() const { return node && node->is_array(); }
   bool is_object() const { return node && node->is_object(); }
+  bool is_string() const { return node && node->is_string(); }
+  bool is_boolean() const { return node && node->is_boolean(); }
+  bool boolean_or(bool fallback) const { return is_boolean() ? node->boolean : fallback; }
   bool is_quantity() const { return node && (node->is_number() || node->is_string()); }
 };
 
@@ -41,6 +44,7 @@ struct Limits {
   std::optional<double> above{};  // >
   std::optional<double> at_least{};
   std::optional<double> at_most{};
+  std::optional<double> below{};  // <
 };
 
 class QuantityReader {

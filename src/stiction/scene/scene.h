@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stiction/base/diagnostics.h"
+#include "stiction/base/stepping_options.h"
 #include "stiction/model/model.h"
 #include "stiction/problem/friction_section.h"
 
@@ -22,8 +23,10 @@ struct SimulateSettings {
   double tolerance = 1e-9;
   FrictionSection friction{FrictionSection::Kind::kPolygon, 8};
   int every = 1;
-  std::string on_failure = "stop";  // stop, retry, accept
+  std::string on_failure = "reject";  // reject, retry-smaller, accept-and-flag
   double penetration_tolerance = 1e-6;
+  bool project_start = false;
+  SteppingOptions stepping{};
 };
 
 struct Scene {
@@ -39,12 +42,21 @@ struct KnownNames {
   std::vector<std::string> solvers;
 };
 
+/// What a caller has decided over the head of the scene, as far as it changes what is a fault.
+struct SceneOverrides {
+  std::optional<bool> project_start{};
+};
+
 /// Reads a scene. All faults go to `diagnostics`; there is a scene only if there are no errors.
+/// A start that can be moved to where constraints and gaps agree is no fault if it is to be: with
+/// project_start. (Moving it is the simulation's business.)
 [[nodiscard]] std::optional<Scene> read_scene(const std::string& text, const KnownNames& known,
-                                              Diagnostics& diagnostics);
+                                              Diagnostics& diagnostics,
+                                              const SceneOverrides& overrides = {});
 /// The same from a file; a missing or unreadable file is a diagnostic too. The name of a scene that
 /// has none is that of the file without folder and ending.
 [[nodiscard]] std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& known,
-                                                   Diagnostics& diagnostics);
+                                                   Diagnostics& diagnostics,
+                                                   const SceneOverrides& overrides = {});
 
 }  // namespace stiction

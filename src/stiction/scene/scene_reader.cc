@@ -13,17 +13,19 @@
 #include "stiction/scene/generalized_reader.h"
 #include "stiction/scene/scene.h"
 #include "stiction/scene/schema.h"
+#include "stiction/scene/start_faults.h"
+#include "stiction/scene/stepping_reader.h"
 
 namespace stiction {
 namespace {
 
 std::string read_string(const SceneValue& value, const std::string& fallback) {
-  return value && value.node->is_string() ? value.node->string : fallback;
+  return value.is_string() ? value.node->string : fallback;
 }
 
 void check_known(const SceneValue& value, const std::string& what,
                  const std::vector<std::string>& known, Diagnostics& diagnostics) {
-  if (!value || !value.node->is_string() || known.empty()) return;
+  if (!value.is_string() || known.empty()) return;
   const std::string& name = value.node->string;
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   diagnostics.error(value.node->position, value.path, fmt::format("unknown {} '{}'", what, name),
@@ -38,6 +40,8 @@ SimulateSettings read_simulate(const SceneValue& value, const SymbolTable& param
   settings.scheme = read_string(value["scheme"], settings.scheme);
   settings.solver = read_string(value["solver"], settings.solver);
   settings.on_failure = read_string(value["on_failure"], settings.on_failure);
+  settings.project_start = value["project_start"].boolean_or(settings.project_start);
+  settings.stepping = read_stepping(value, parameters, quantities);
   check_known(value["scheme"], "scheme", known.schemes, diagnostics);
   check_known(value["solver"], "solver", known.solvers, diagnostics);
   const auto number = [&](const char* key, double& field, const Limits& limits) {
@@ -49,7 +53,7 @@ SimulateSettings read_simulate(const SceneValue& value, const SymbolTable& param
   number("penetration_tolerance", settings.penetration_tolerance, {.at_least = 0});
   if (const SceneValue every = value["every"]; every && every.node->is_number())
     settings.every = static_cast<int>(every.node->number);
-  if (const SceneValue friction = value["friction"]; friction && friction.node->is_string()) {
+  if (const SceneValue friction = value["friction"]; friction.is_string()) {
     const auto section = try_parse_friction_section(friction.node->string);
     if (section)
       settings.friction = *section;
@@ -101,7 +105,7 @@ std::optional<Model> build_model(const GeneralizedSceneSystem& system, const Sce
 }  // namespace
 
 std::optional<Scene> read_scene(const std::string& text, const KnownNames& known,
-                                Diagnostics& diagnostics) {
+                                Diagnostics& diagnostics, const SceneOverrides& overrides) {
   const std::optional<JsonNode> document = parse_json(text, diagnostics);
   if (!document) return std::nullopt;
   SceneSchema().validate(*document, diagnostics);
@@ -115,6 +119,7 @@ std::optional<Scene> read_scene(const std::string& text, const KnownNames& known
   scene.name = read_string(root["name"], "");
   scene.simulate = read_simulate(root["simulate"], parameters, QuantityReader(pool, diagnostics),
                                  known, diagnostics);
+  scene.simulate.project_start = overrides.project_start.value_or(scene.simulate.project_start);
   const SceneValue generalized = root["generalized"];
   if (!generalized.is_object()) return std::nullopt;
   const GeneralizedSceneSystem system =
@@ -123,14 +128,14 @@ std::optional<Scene> read_scene(const std::string& text, const KnownNames& known
 
   std::optional<Model> model = build_model(system, generalized, diagnostics);
   if (!model) return std::nullopt;
-  report_start_faults(*model, scene.simulate.penetration_tolerance, generalized, diagnostics);
+  report_start_faults(*model, scene.simulate, generalized, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   scene.model = std::move(*model);
   return scene;
 }
 
 std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& known,
-                                     Diagnostics& diagnostics) {
+                                     Diagnostics& diagnostics, const SceneOverrides& overrides) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     diagnostics.error({}, "", "is a folder, expected a scene file");
@@ -146,7 +151,7 @@ std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& 
     diagnostics.error({}, "", fmt::format("cannot be read: {}", std::strerror(errno)));
     return std::nullopt;
   }
-  std::optional<Scene> scene = read_scene(text, known, diagnostics);
+  std::optional<Scene> scene = read_scene(text, known, diagnostics, overrides);
   if (scene && scene->name.empty()) scene->name = std::filesystem::path(path).stem().string();
   return scene;
 }

@@ -1,0 +1,38 @@
+// Options of `stiction run`: what the command line says, and how it overrules the scene.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stiction/scene/scene.h"
+
+namespace stiction {
+
+struct RunOptions {
+  std::string scene;
+  // Those that are given win over the block "simulate" of the scene.
+  std::optional<std::string> scheme, solver, friction, on_failure, jacobians, projection;
+  std::optional<double> h, duration, tolerance, error_tolerance;
+  std::optional<int> every;
+  bool has_no_events = false;
+  bool projects_start = false;
+
+  int threads = 1;
+  std::string out;
+  std::string save, restore;
+  std::string dump;
+  std::int64_t dump_step = 0;
+  bool has_no_recording = false;
+  bool is_quiet = false;
+  bool is_json = false;
+};
+
+/// Adds the options to the command; their values are checked while the command line is parsed.
+void add_run_options(CLI::App& command, RunOptions& options);
+
+/// Settings of the scene with those of the command line on top.
+SimulateSettings merged_settings(SimulateSettings settings, const RunOptions& options);
+
+}  // namespace stiction
