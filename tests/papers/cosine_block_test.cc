@@ -1,5 +1,6 @@
-// E7's block under 8 cos t (Potra et al. 2006, §10.2) with Moreau's scheme, against the closed
-// form.
+// E7: the block under 8 cos t of Potra, Anitescu, Gavrea and Trinkle 2006, section 10.2, against
+// its closed form: Tables 10.2 and 10.3, which are what plain stepping gives, true second order
+// with stick–slip detection, and Moreau's scheme on the same problem.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,66 +9,139 @@
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/papers/cosine_block_closed_form.h"
+#include "tests/papers/scene_variant.h"
+#include "tests/papers/trace.h"
 
 namespace stiction::testing {
 namespace {
 
-constexpr double kFriction = 0.8 * 9.81;  // [N] = [m/s²] for m = 1
+TracedRun run_block(const std::string& scheme, double h, double duration, bool transitions) {
+  const Scene scene = example_scene("cosine-block");
+  SimulationOptions options = options_of(scene, scheme, h);
+  options.stepping.events.transitions = transitions;
+  return {scene.model, options, duration};
+}
 
-struct Motion {
-  double x = 3, v = 0;
+double position_error(const State& state) { return std::abs(state.q[0] - block_motion(state.t).x); }
+
+struct Printed {
+  int exponent;  // h = 2^−exponent
+  double scheme_1, scheme_2;
 };
 
-/// Bisection for the sign change of f in (a, b).
-template <class Function>
-double root(const Function& f, double a, double b) {
-  const bool rises = f(b) > 0;
-  for (int i = 0; i < 200; ++i) {
-    const double m = 0.5 * (a + b);
-    ((f(m) > 0) == rises ? b : a) = m;
+// The last entry of Table 10.2 is printed 3.959e-8.
+constexpr Printed kTables[] = {
+    {5, 5.197e-5, 8.023e-5}, {6, 1.025e-5, 2.310e-5}, {7, 2.555e-6, 5.619e-6},
+    {8, 6.551e-7, 1.395e-6}, {9, 1.549e-7, 3.652e-7}, {10, 4.409e-8, 8.246e-8},
+};
+
+/// One unit in the fourth and last printed digit. The tables compare with a run at h = 2^−18, whose
+/// own error, 4^−8 of the smallest entry, does not show.
+double last_digit(double printed) { return std::pow(10, std::floor(std::log10(printed)) - 3); }
+
+TEST(CosineBlock, TablesWithoutDetection) {
+  for (const Printed& row : kTables) {
+    SCOPED_TRACE("h = 2^-" + std::to_string(row.exponent));
+    const double h = std::ldexp(1, -row.exponent);
+    EXPECT_NEAR(position_error(run_block("trapezoidal-1", h, 2, false).end()), row.scheme_1,
+                last_digit(row.scheme_1));
+    EXPECT_NEAR(position_error(run_block("trapezoidal-2", h, 2, false).end()), row.scheme_2,
+                last_digit(row.scheme_2));
   }
-  return 0.5 * (a + b);
 }
 
-/// Slides from t₀ with direction s: v = 8 (sin t − sin t₀) − s F (t − t₀), until v returns to zero;
-/// sticks until |8 cos t| reaches F again; and so on. The first slide starts at t = 0.
-Motion closed_form(double t_end) {
-  Motion motion;
-  double t0 = 0;
-  for (int slide = 0; t0 < t_end; ++slide) {
-    const double s = slide % 2 == 0 ? 1 : -1;
-    const auto v = [&](double t) {
-      return 8 * (std::sin(t) - std::sin(t0)) - s * kFriction * (t - t0);
-    };
-    const auto dx = [&](double t) {
-      return 8 * (std::cos(t0) - std::cos(t)) - 8 * std::sin(t0) * (t - t0) -
-             s * kFriction * (t - t0) * (t - t0) / 2;
-    };
-    const double stop = root(v, t0 + 0.05, t0 + 1);  // s·v is positive at first, negative later
-    const double until = std::min(stop, t_end);
-    motion.x += dx(until);
-    motion.v = until < stop ? v(until) : 0;
-    // Next slide: the force reaches friction on the other side.
-    const double half = slide + 1;
-    t0 = half * std::numbers::pi - std::acos(kFriction / 8);
+class CosineBlockSchemes : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(CosineBlockSchemes, DetectionGivesCleanSecondOrder) {
+  double coarser = 0;
+  for (const Printed& row : kTables) {
+    SCOPED_TRACE("h = 2^-" + std::to_string(row.exponent));
+    const TracedRun run = run_block(GetParam(), std::ldexp(1, -row.exponent), 2, true);
+    const double error = position_error(run.end());
+    if (coarser > 0) {
+      EXPECT_GT(coarser / error, 3.9);
+      EXPECT_LT(coarser / error, 4.1);
+    }
+    coarser = error;
+    EXPECT_EQ(run.simulation.summary().count(EventKind::kStick), 1);
   }
-  return motion;
 }
 
-double error_at(double h, double t_end) {
+TEST_P(CosineBlockSchemes, FollowsAllSlidesForTenSeconds) {
+  // The paper's Figure 4: h = 0.01. Both schemes' positions lie on the exact curve; a slide of
+  // 0.4 s ends up with an error of the size of the tables, 1e-5 at this step, and there are four.
+  for (const bool transitions : {false, true}) {
+    SCOPED_TRACE(transitions);
+    const TracedRun run = run_block(GetParam(), 0.01, 10, transitions);
+    EXPECT_LT(run.trace.largest(position_error), 1e-4);
+    EXPECT_GT(run.simulation.summary().gap_min, -1e-12);
+  }
+}
+
+TEST_P(CosineBlockSchemes, FindsTheTimesOfStickAndSlip) {
+  constexpr double kStep = 0.01;
+  const TracedRun run = run_block(GetParam(), kStep, 10, true);
+  const auto sticks = run.trace.events_of(EventKind::kStick);
+  const auto slips = run.trace.events_of(EventKind::kSlip);
+  ASSERT_EQ(sticks.size(), 4u);
+  ASSERT_EQ(slips.size(), 3u);
+  for (std::size_t k = 0; k < slips.size(); ++k) {
+    const double begin =
+        static_cast<double>(k + 1) * std::numbers::pi - std::acos(kBlockFriction / 8);
+    // The friction of a step is the mean over it, so that it holds for up to one step longer; the
+    // velocity misses h² by that.
+    EXPECT_GE(slips[k].time, begin - kStep * kStep);
+    EXPECT_LE(slips[k].time, begin + kStep);
+  }
+  const auto first_stop =
+      sign_change([](double t) { return 8 * std::sin(t) - kBlockFriction * t; }, 0.05, 1);
+  EXPECT_NEAR(sticks[0].time, first_stop, kStep * kStep);
+}
+
+TEST_P(CosineBlockSchemes, OrderTwoThroughStickAndSlip) {
+  // Over three slides, averaged over steps near h: where a transition falls within a step is noise.
+  std::vector<double> steps, errors;
+  for (int exponent = 4; exponent <= 10; ++exponent) {
+    const double h = std::ldexp(1, -exponent);
+    double error = 0;
+    for (int k = 0; k < 8; ++k)
+      error += position_error(run_block(GetParam(), h * (1 + 0.03 * k), 8, true).end()) / 8;
+    steps.push_back(h);
+    errors.push_back(error);
+  }
+  EXPECT_NEAR(fitted_order(steps, errors), 2.0, 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Trapezoidal, CosineBlockSchemes,
+                         ::testing::Values("trapezoidal-1", "trapezoidal-2"));
+
+TEST(CosineBlock, SchemeOneStandsStillInStictionAndSchemeTwoAlternates) {
+  // Without detection: w = 0 means v⁺ = 0 in scheme I and v⁺ = −v in scheme II.
+  const Trace one = run_block("trapezoidal-1", 0.01, 2.5, false).trace;
+  const Trace two = run_block("trapezoidal-2", 0.01, 2.5, false).trace;
+  for (std::size_t l = 40; l + 1 < one.samples.size(); ++l) {  // from 0.4 s; the slide ends at 0.34
+    ASSERT_NEAR(one.samples[l].state.v[0], 0, 1e-12);
+    ASSERT_NEAR(two.samples[l + 1].state.v[0], -two.samples[l].state.v[0], 1e-12);
+    ASSERT_NEAR(two.samples[l + 1].state.q[0], two.samples[l].state.q[0], 1e-12);
+  }
+  EXPECT_GT(std::abs(two.samples[40].state.v[0]), 1e-6);
+}
+
+double moreau_error_at(double h, double t_end) {
   Simulation simulation(example_scene("cosine-block").model, {.h = h});
   simulation.run(t_end);
-  const Motion exact = closed_form(t_end);
+  const BlockMotion exact = block_motion(t_end);
   return std::abs(simulation.state().q[0] - exact.x) + std::abs(simulation.state().v[0] - exact.v);
 }
 
-TEST(CosineBlock, FollowsTheClosedFormWithOrderTwo) {
+TEST(CosineBlock, MoreauFollowsTheClosedFormWithOrderTwo) {
   // Forces are taken at mid-step and sticking ends a slide exactly, so on this problem the scheme
   // has order two: each transition costs O(h²) once.
   std::vector<double> steps, errors;
   for (double h = 1.0 / 32; h > 1.0 / 2048; h /= 2) {
     double error = 0;
-    for (int k = 0; k < 8; ++k) error += error_at(h * (1 + 0.03 * k), 10) / 8;
+    for (int k = 0; k < 8; ++k) error += moreau_error_at(h * (1 + 0.03 * k), 10) / 8;
     steps.push_back(h);
     errors.push_back(error);
   }
