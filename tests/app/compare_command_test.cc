@@ -68,6 +68,12 @@ TEST_F(CompareCommand, ByDefaultTakesSchemeSolverAndFiveStepsFromTheScene) {
   EXPECT_EQ(object["reference"]["h"], 2.5e-4 / 16);
 }
 
+TEST_F(CompareCommand, ByDefaultTheReferenceIsOfSecondOrderIfOneIsCompared) {
+  const auto result = compare({"--schemes", "anitescu-potra,trapezoidal-1", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(json::parse(result.out)["reference"]["scheme"], "trapezoidal-1");
+}
+
 TEST_F(CompareCommand, JsonIsOneObjectWithEveryRun) {
   const auto result = compare({"--json", "--out", "a.svg", "--csv", "a.csv", "--threads", "4",
                                "--error", "v-mean", "--reference-scheme", "stewart-trinkle",

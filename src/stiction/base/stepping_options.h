@@ -28,7 +28,7 @@ struct EventOptions {
 /// records.
 struct ErrorControl {
   double tolerance = 0;    // on the local error of q and h·v, relative to 1 + |q|; 0: no control
-  double min_step = 1e-6;  // share of h, > 0: shorter substeps are taken whatever their error
+  double min_step = 1e-4;  // share of h, > 0: shorter substeps are taken whatever their error
 };
 
 struct SteppingOptions {
