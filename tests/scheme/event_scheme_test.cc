@@ -93,6 +93,21 @@ TEST(EventScheme, WithoutCollisionsAContactActsFromTheNextStep) {
   EXPECT_NEAR(simulation.state().v[0], 0, 1e-14);
 }
 
+TEST(EventScheme, WithoutCollisionsTheProjectionHidesNoContact) {
+  // The gap is convex: Newton's step from below ends above, out of touch.
+  SystemBuilder system;
+  const Expression y = system.add_coordinate("y", {1, 0});
+  system.set_mass(y, y, 1.0);
+  system.set_potential(kGravity * y);
+  system.add_contact({.gap = exp(y) - 1.0});
+  SimulationOptions options{.scheme = "anitescu-potra", .h = 0.01};
+  options.stepping.events.collisions = false;
+  Simulation simulation(system.build_model(), options);
+  simulation.run(2);
+  EXPECT_NEAR(simulation.state().q[0], 0, 1e-3);
+  EXPECT_NEAR(simulation.state().v[0], 0, 0.1);
+}
+
 Model sliding_block(double speed, double mu) {
   SystemBuilder system;
   const Expression x = system.add_coordinate("x", {0, speed}),

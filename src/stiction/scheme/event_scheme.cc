@@ -214,9 +214,23 @@ void EventScheme::accept(const Context& c, const Attempt& attempt, double time) 
   for (std::size_t j = 0; j < contacts.size(); ++j)
     status_[contacts[j]] =
         contact_status(attempt.assembly.problem(), attempt.solution, static_cast<int>(j));
-  project(c);
   evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
   ++c.result.substeps;
+  if (!projects_) return;
+  // Without location the projection would open again what the step has closed, and nobody would
+  // see it.
+  const int closed = options_.events.collisions ? -1 : find_deepest_inactive();
+  project(c);
+  evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
+  if (closed >= 0) strike(c, closed);
+}
+
+/// The inactive contact that penetrates most at gaps_; −1 if none does.
+int EventScheme::find_deepest_inactive() const {
+  int deepest = -1;
+  for (int j = 0; j < gaps_.size(); ++j)
+    if (!is_active_[j] && gaps_[j] < (deepest < 0 ? 0 : gaps_[deepest])) deepest = j;
+  return deepest;
 }
 
 std::optional<EventScheme::Collision> EventScheme::find_collision(const Context& c,

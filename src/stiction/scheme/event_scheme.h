@@ -68,6 +68,7 @@ class EventScheme final : public Scheme {
   }
   double take(const Context& c, Attempt& attempt);
   void accept(const Context& c, const Attempt& attempt, double time);
+  int find_deepest_inactive() const;
   std::optional<Collision> find_collision(const Context& c, Attempt& attempt);
   std::optional<Collision> find_collision_on_path(const Context& c, const Attempt& attempt);
   std::optional<Collision> find_collision_by_steps(const Context& c, Attempt& attempt);
