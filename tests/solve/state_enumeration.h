@@ -113,8 +113,10 @@ inline DenseProblem::DenseProblem(const StepProblem& problem) {
   };
   fill(problem.bilateral, 0);
   fill(problem.contacts, first);
-  V = mass.partialPivLu().solve(R.transpose());
-  w_free = mass.partialPivLu().solve(ConstVectorMap(problem.p.data(), n));
+  V = MatrixXd::Zero(n, rows);
+  w_free = VectorXd::Zero(n);
+  if (n > 0 && rows > 0) V = mass.partialPivLu().solve(R.transpose());
+  if (n > 0) w_free = mass.partialPivLu().solve(ConstVectorMap(problem.p.data(), n));
   W = R * V;
   a = R * w_free;
   for (int i = 0; i < first; ++i) {
