@@ -156,8 +156,11 @@ void StepAssembly::add_constraint_rows_at_end(const Model& model, const Evaluati
                   });
 }
 
-void StepAssembly::add_spring_rows(const Model& model, const EvaluationPoint& point,
-                                   const State& start, double h, SpringRule rule) {
+/// Evaluates ∇φ and ∂φ/∂t at `rows_at` and φ at `values_at`, and calls use(part, block, i, row,
+/// drift, extension) for every spring, with the rows and drifts of its part in storage.
+template <class Use>
+void StepAssembly::for_each_spring(const Model& model, const EvaluationPoint& rows_at,
+                                   const EvaluationPoint& values_at, const Use& use) {
   for (int b = 0; b < static_cast<int>(model.parts().size()); ++b) {
     const Model::Part& part = model.parts()[b];
     const int num_rows = part.system->num_springs(), n = part.system->num_coordinates();
@@ -165,29 +168,31 @@ void StepAssembly::add_spring_rows(const Model& model, const EvaluationPoint& po
     RowMatrixMap rows = matrix(num_rows, n);
     VectorMap both = vector(2 * num_rows);
     auto drift = both.head(num_rows), extension = both.tail(num_rows);
-    part.system->evaluate_spring_rows(point.t, part_of(point.q, part), rows, drift);
-    part.system->evaluate_springs(start.t, part_of(start.q, part), extension);
-    for (int i = 0; i < num_rows; ++i) add_spring_row(part, b, i, extension[i], h, rule, start.v);
+    part.system->evaluate_spring_rows(rows_at.t, part_of(rows_at.q, part), rows, drift);
+    part.system->evaluate_springs(values_at.t, part_of(values_at.q, part), extension);
+    for (int i = 0; i < num_rows; ++i) use(part, b, i, rows.row(i), drift[i], extension[i]);
   }
+}
+
+void StepAssembly::add_spring_rows(const Model& model, const EvaluationPoint& point,
+                                   const State& start, double h, SpringRule rule) {
+  for_each_spring(
+      model, point, {start.t, start.q},
+      [&](const Model::Part& part, int block, int i, const auto&, double, double extension) {
+        add_spring_row(part, block, i, extension, h, rule, start.v);
+      });
 }
 
 void StepAssembly::add_spring_rows_at_end(const Model& model, const EvaluationPoint& prediction,
                                           const State& start, double h) {
-  for (int b = 0; b < static_cast<int>(model.parts().size()); ++b) {
-    const Model::Part& part = model.parts()[b];
-    const int num_rows = part.system->num_springs(), n = part.system->num_coordinates();
-    if (num_rows == 0) continue;
-    RowMatrixMap rows = matrix(num_rows, n);
-    VectorMap both = vector(2 * num_rows);
-    auto drift = both.head(num_rows), extension = both.tail(num_rows);
-    part.system->evaluate_spring_rows(prediction.t, part_of(prediction.q, part), rows, drift);
-    part.system->evaluate_springs(prediction.t, part_of(prediction.q, part), extension);
-    // The rows add h (∇φᵀw + ∂φ/∂t) to an extension at the start.
-    for (int i = 0; i < num_rows; ++i)
-      add_spring_row(part, b, i,
-                     extension[i] + lag(rows.row(i), part, start, prediction) - h * drift[i], h,
-                     SpringRule::kEnd, start.v);
-  }
+  // The rows add h (∇φᵀw + ∂φ/∂t) to an extension at the start.
+  for_each_spring(model, prediction, prediction,
+                  [&](const Model::Part& part, int block, int i, const auto& row, double drift,
+                      double extension) {
+                    add_spring_row(part, block, i,
+                                   extension + lag(row, part, start, prediction) - h * drift, h,
+                                   SpringRule::kEnd, start.v);
+                  });
 }
 
 /// Adds spring i of a part with the rows and drifts that are in storage.
@@ -215,31 +220,25 @@ void StepAssembly::add_spring_row(const Model::Part& part, int block, int i, dou
 }
 
 void StepAssembly::add_explicit_springs(const Model& model, const State& start, double h) {
-  for (int b = 0; b < static_cast<int>(model.parts().size()); ++b) {
-    const Model::Part& part = model.parts()[b];
-    const int num_rows = part.system->num_springs(), n = part.system->num_coordinates();
-    if (num_rows == 0) continue;
-    RowMatrixMap rows = matrix(num_rows, n);
-    VectorMap both = vector(2 * num_rows);
-    auto drift = both.head(num_rows), extension = both.tail(num_rows);
-    const ConstVectorMap q = part_of(start.q, part), v = part_of(start.v, part);
-    part.system->evaluate_spring_rows(start.t, q, rows, drift);
-    part.system->evaluate_springs(start.t, q, extension);
-    for (int i = 0; i < num_rows; ++i) {
-      const GeneralizedSystem::SpringInfo& spring = part.system->layout().springs[i];
-      const double damping = -h * spring.damping * (rows.row(i).dot(v) + drift[i]);
-      const double impulse = -h * spring.stiffness * extension[i] + damping;
-      problem_.block_p(b) += impulse * rows.row(i).transpose();
-      explicit_springs_.push_back(
-          {.joint_row = part.constraint_offset + part.system->num_constraints() + i,
-           .part = b,
-           .first_entry = static_cast<int>(explicit_gradients_.size()),
-           .drift = drift[i],
-           .impulse = impulse,
-           .damping_impulse = damping});
-      for (int k = 0; k < n; ++k) explicit_gradients_.push_back(rows(i, k));
-    }
-  }
+  const EvaluationPoint here{start.t, start.q};
+  for_each_spring(model, here, here,
+                  [&](const Model::Part& part, int block, int i, const auto& row, double drift,
+                      double extension) {
+                    const GeneralizedSystem::SpringInfo& spring = part.system->layout().springs[i];
+                    const double damping =
+                        -h * spring.damping * (row.dot(part_of(start.v, part)) + drift);
+                    const double impulse = -h * spring.stiffness * extension + damping;
+                    problem_.block_p(block) += impulse * row.transpose();
+                    explicit_springs_.push_back(
+                        {.joint_row = part.constraint_offset + part.system->num_constraints() + i,
+                         .part = block,
+                         .first_entry = static_cast<int>(explicit_gradients_.size()),
+                         .drift = drift,
+                         .impulse = impulse,
+                         .damping_impulse = damping});
+                    for (Eigen::Index k = 0; k < row.size(); ++k)
+                      explicit_gradients_.push_back(row[k]);
+                  });
 }
 
 void StepAssembly::add_touching_contacts(const Model& model, const EvaluationPoint& point,

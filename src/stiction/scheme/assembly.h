@@ -106,6 +106,9 @@ class StepAssembly {
   template <class Bias>
   void add_constraints(const Model& model, const EvaluationPoint& point, double compliance,
                        const Bias& bias);
+  template <class Use>
+  void for_each_spring(const Model& model, const EvaluationPoint& rows_at,
+                       const EvaluationPoint& values_at, const Use& use);
   void add_spring_row(const Model::Part& part, int block, int i, double extension, double h,
                       SpringRule rule, const VectorXd& v);
   void measure_free_fall(int block, const ConstVectorMap& v);

@@ -355,8 +355,8 @@ bool EventScheme::take_transition(const Context& c, Attempt& attempt, double& ti
     run(c, state_, time, attempt);
     accept(c, attempt, time);
   }
-  bool is_first =
-      true;  // those that change together are one event as far as the floor is concerned
+  // Those that change together are one event as far as the floor is concerned.
+  bool is_first = true;
   for (const TransitionWatch::Change& change : watch_.changes()) {
     status_[change.contact] = change.status;
     const EventKind kind = change.status == ContactStatus::kStick  ? EventKind::kStick
