@@ -1,6 +1,7 @@
 // Everything a program that simulates needs: describe a system, read a scene, simulate, record.
 #pragma once
 
+#include "stiction/model/generalized_system.h"   // IWYU pragma: export
 #include "stiction/model/model.h"                // IWYU pragma: export
 #include "stiction/model/system_builder.h"       // IWYU pragma: export
 #include "stiction/record/recording_observer.h"  // IWYU pragma: export

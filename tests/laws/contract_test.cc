@@ -47,7 +47,7 @@ Model block(double height, double x_velocity, int num_copies, double mu = 0.5) {
 TEST_P(EveryScheme, FallsFreelyAsItsFormulaSays) {
   constexpr double h = 0.01;
   const bool is_euler = GetParam() == "stewart-trinkle" || GetParam() == "anitescu-potra" ||
-                        GetParam() == "linearly-implicit-euler";
+                        GetParam() == "linearly-implicit-euler" || GetParam() == "spook";
   for (const std::string& solver : solver_names()) {
     Simulation simulation(block(100, 3, 0), {.scheme = GetParam(), .solver = solver, .h = h});
     for (int n = 1; n <= 100; ++n) {

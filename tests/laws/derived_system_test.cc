@@ -1,6 +1,7 @@
 // The woodpecker written as a C++ class by hand gives the same motion as the scene's formulas.
 #include <gtest/gtest.h>
 
+#include "stiction/model/generalized_system.h"
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 

@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include "stiction/base/random.h"
+#include "stiction/model/generalized_system.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/scene/scene_texts.h"
 
@@ -39,9 +40,10 @@ TEST(SceneReader, WrongTypeSaysWhatWasFoundAndExpected) {
       "its forces -dV/dq are derived; default 0\n");
 }
 
-TEST(SceneReader, RigidBodiesAreRefusedAsNotAvailable) {
-  EXPECT_NE(refusal("{\"stiction\": 1,\n\"bodies\": []}").find("rigid bodies are not available"),
-            std::string::npos);
+TEST(SceneReader, AListOfBodiesMustNotBeEmpty) {
+  EXPECT_EQ(refusal("{\"stiction\": 1,\n\"bodies\": []}")
+                .find("f:2:11: error: bodies: has 0 items, must have at least 1\n"),
+            0u);
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -341,7 +343,7 @@ TEST(SceneReader, ContactsSpringsAndConstraintsArriveInTheModel) {
       "\"surface_speed\": \"2*t\"},\n"
       "{\"name\": \"plate\", \"gap\": \"x\", \"tangent\": [[0, 1], [\"x\", \"t\"]], \"mu\": 0.25, "
       "\"restitution\": 0.5, \"restitution_tangential\": 1, \"surface_speed\": [1, \"t\"]}]"));
-  const GeneralizedSystem& system = *scene.model.parts().front().system;
+  const auto& system = dynamic_cast<const GeneralizedSystem&>(*scene.model.parts().front().system);
   ASSERT_EQ(system.num_constraints(), 1);
   EXPECT_EQ(system.layout().constraints[0], "constraint 1");
   ASSERT_EQ(system.num_springs(), 1);

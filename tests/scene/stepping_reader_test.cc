@@ -179,7 +179,7 @@ TEST(SteppingReader, ImpactLawsOfContactsAreRead) {
   const Scene scene = accepted(
       scene_with("\"contacts\": [{\"gap\": \"y\"}, {\"gap\": \"x\", \"impact\": \"newton\"}, "
                  "{\"gap\": \"x + y\", \"impact\": \"poisson\"}]"));
-  const auto& contacts = scene.model.parts().front().system->layout().contacts;
+  const auto& contacts = scene.model.parts().front().system->contacts();
   ASSERT_EQ(contacts.size(), 3u);
   EXPECT_EQ(contacts[0].impact, ImpactLaw::kOfScheme);
   EXPECT_EQ(contacts[1].impact, ImpactLaw::kNewton);

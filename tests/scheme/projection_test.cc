@@ -95,7 +95,7 @@ Model chain(const std::vector<double>& masses, double length, int copies = 1) {
 
 /// Share of M(q − q̃) that is no combination of the rows of G: 0 at the nearest point.
 double compute_stray_share(const Model& model, const VectorXd& guess, const VectorXd& q) {
-  const GeneralizedSystem& system = *model.parts()[0].system;
+  const auto& system = dynamic_cast<const GeneralizedSystem&>(*model.parts()[0].system);
   const int n = system.num_coordinates(), m = system.num_constraints();
   RowMatrixXd mass(n, n), rows(m, n);
   VectorXd drift(m);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 
+#include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 
@@ -38,6 +39,64 @@ TEST(Allocation, NoneInTheStepAfterWarmUp) {
       for (int k = 0; k < 1000; ++k) simulation.step();
       EXPECT_EQ(g_allocations - before, 0);
       EXPECT_GT(before, 0);  // the counter counts
+    }
+}
+
+/// A hinged arm with a motor and a spring on it, from which a chain of three balls hangs; a ball
+/// rolls beside it on the floor.
+Model mechanism() {
+  RigidBodyBuilder world;
+  world.set_gravity({0, 0, -9.81});
+  const Eigen::Matrix3d inertia = Eigen::Vector3d(0.02, 0.03, 0.04).asDiagonal();
+  const BodyId arm =
+      world.add_body({.name = "arm", .position = {0.5, 0, 0}, .mass = 2, .inertia = inertia});
+  JointDescription shoulder{.name = "shoulder", .type = JointType::kHinge, .bodies = {kWorld, arm}};
+  shoulder.motors.push_back({.value = 0.5 * sin(world.time()), .max_effort = 20});
+  shoulder.friction.push_back({.max_effort = 0.1});
+  world.add_joint(shoulder, {.at = {0, 0, 0}, .axis = {0, 1, 0}});
+  BodyId last = arm;
+  for (int i = 0; i < 3; ++i) {
+    const BodyId link = world.add_body({.name = "link " + std::to_string(i),
+                                        .position = {1, 0, -0.1 - 0.2 * i},
+                                        .mass = 1,
+                                        .inertia = 0.1 * inertia});
+    world.add_joint(
+        {.name = "joint " + std::to_string(i), .type = JointType::kBall, .bodies = {last, link}},
+        {.at = {1, 0, -0.2 * i}});
+    last = link;
+  }
+  world.add_spring({.name = "spring",
+                    .bodies = {kWorld, last},
+                    .rest_length = 0.5,
+                    .stiffness = {100.0},
+                    .damping = {1.0}},
+                   {.from = {0, 0, -0.6}, .to = {1, 0, -0.6}});
+  const BodyId ball = world.add_body({.name = "ball",
+                                      .position = {0, 2, 0.3},
+                                      .velocity = {0.1, 0, 0},
+                                      .mass = 1,
+                                      .inertia = inertia});
+  world.add_contact({.name = "floor",
+                     .sides = {BodyContactDescription::Side{.body = ball, .shape = Sphere{0.1}},
+                               BodyContactDescription::Side{.body = kWorld, .shape = Plane{}}},
+                     .mu = 0.4,
+                     .restitution = 0.5});
+  return world.build_model();
+}
+
+TEST(Allocation, NoneWithRigidBodiesAfterWarmUp) {
+  for (const std::string& scheme : scheme_names())
+    for (const bool iterates : {false, true}) {
+      if (iterates && scheme != "spook") continue;
+      SCOPED_TRACE(scheme + (iterates ? ", iterated" : ""));
+      Simulation simulation(mechanism(), {.scheme = scheme,
+                                          .h = 1e-3,
+                                          .on_failure = OnFailure::kAcceptAndFlag,
+                                          .stepping = {.spook = {.position_iteration = iterates}}});
+      simulation.run(1.5);  // the ball has come to rest
+      const long before = g_allocations;
+      for (int k = 0; k < 500; ++k) simulation.step();
+      EXPECT_EQ(g_allocations - before, 0);
     }
 }
 

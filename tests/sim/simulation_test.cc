@@ -88,7 +88,7 @@ TEST(Simulation, RefusesBadOptionsWithNameValueAndRange) {
   EXPECT_EQ(
       input_error([&] { Simulation(model, {.scheme = "euler"}); }),
       "unknown scheme 'euler'; known: stewart-trinkle, anitescu-potra, linearly-implicit-euler, "
-      "trapezoidal-1, trapezoidal-2, moreau");
+      "trapezoidal-1, trapezoidal-2, moreau, spook");
   EXPECT_EQ(input_error([&] { Simulation(Model(), {}); }), "model is empty");
   Simulation simulation(model, {});
   EXPECT_EQ(input_error([&] { simulation.step(-1); }), "h is -1, must be finite and >= 0");

@@ -5,10 +5,22 @@
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/app/scene_loading.h"
+#include "stiction/model/rigid_body_system.h"
 #include "stiction/scene/schema.h"
 
 namespace stiction {
 namespace {
+
+/// "2 bodies, 1 joints, " of a scene with rigid bodies.
+std::string describe_bodies(const Model& model) {
+  for (const Model::Part& part : model.parts())
+    if (const auto* bodies = dynamic_cast<const RigidBodySystem*>(part.system.get())) {
+      const RigidBodyDescription& description = bodies->description();
+      return fmt::format("{} bodies, {} joints, ", description.bodies.size(),
+                         description.joints.size() + description.couplings.size());
+    }
+  return {};
+}
 
 int check(const std::string& path) {
   const std::optional<Scene> scene = load_scene(path);
@@ -19,8 +31,9 @@ int check(const std::string& path) {
   print_notes(simulation);
   const Model& model = scene->model;
   print_result(fmt::format(
-      "{}: {} is a valid scene: {} coordinates, {} constraints and springs, {} contacts\n", path,
-      scene->name, model.num_q(), model.num_joint_rows(), model.num_contacts()));
+      "{}: {} is a valid scene: {}{} coordinates, {} constraints and springs, {} contacts\n", path,
+      scene->name, describe_bodies(model), model.num_q(), model.num_joint_rows(),
+      model.num_contacts()));
   return kDone;
 }
 

@@ -1,11 +1,11 @@
 // stiction list WHAT: names that scenes and options may use.
-#include <fmt/format.h>
-
 #include <map>
 
 #include "stiction/app/commands.h"
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
+#include "stiction/scene/joint_reader.h"
+#include "stiction/scene/shape_reader.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/solve/solvers.h"
 
@@ -13,19 +13,15 @@ namespace stiction {
 namespace {
 
 int list(const std::string& what) {
-  // Experiments, joints and shapes are words of the contract; this version has no rigid bodies,
-  // hence no joints and shapes.
   const std::map<std::string, std::vector<std::string>> lists = {
       {"schemes", scheme_names()},
       {"solvers", solver_names()},
       {"experiments",
        {"woodpecker", "rod-and-table", "damped-pair", "two-bars", "double-pendulum-wall",
         "cosine-block", "two-carts"}},
-      {"joints", {}},
-      {"shapes", {}}};
+      {"joints", joint_type_names()},
+      {"shapes", shape_type_names()}};
   for (const std::string& name : lists.at(what)) print_result(name + "\n");
-  if (lists.at(what).empty())
-    print_message(fmt::format("stiction: this version has no {}\n", what));
   return kDone;
 }
 

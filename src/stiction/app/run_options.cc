@@ -68,6 +68,8 @@ void add_stepping(CLI::App& command, RunOptions& options) {
       .add_option("--error-tol", options.error_tolerance,
                   "choose substeps by this tolerance on their error; 0: do not")
       ->check(at_least_0());
+  command.add_flag("--position-iteration", options.iterates_positions,
+                   "scheme spook: iterate every step to its end");
   command.add_flag("--project-start", options.projects_start,
                    "move the start to where constraints, gaps and velocities agree");
 }
@@ -122,6 +124,7 @@ SimulateSettings merged_settings(SimulateSettings settings, const RunOptions& op
   take(options.error_tolerance, stepping.error_control.tolerance);
   if (options.projection) stepping.projection = *options.projection == "on";
   if (options.jacobians) stepping.jacobians = *try_parse_force_jacobians(*options.jacobians);
+  if (options.iterates_positions) stepping.spook.position_iteration = true;
   if (options.has_no_events) stepping.events.collisions = stepping.events.transitions = false;
   return settings;
 }

@@ -18,6 +18,7 @@ struct RunOptions {
   std::optional<int> every;
   bool has_no_events = false;
   bool projects_start = false;
+  bool iterates_positions = false;
 
   int threads = 1;
   std::string out;

@@ -71,10 +71,7 @@ std::string gain_line(const RunSummary& summary) {
       summary.impact_gains, summary.impact_gains == 1 ? "impact" : "impacts", summary.impact_gain);
 }
 
-bool has_constraints(const Model& model) {
-  return std::any_of(model.parts().begin(), model.parts().end(),
-                     [](const Model::Part& part) { return part.system->num_constraints() > 0; });
-}
+bool has_constraints(const Model& model) { return model.num_constraints() > 0; }
 
 }  // namespace
 

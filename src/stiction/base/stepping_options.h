@@ -31,6 +31,24 @@ struct ErrorControl {
   double min_step = 1e-4;  // share of h, > 0: shorter substeps are taken whatever their error
 };
 
+/// The velocity terms of turning bodies (T16).
+enum class GyroscopicTerm {
+  kOfScheme,  // implicit in linearly-implicit-euler and spook, explicit in the others
+  kExplicit,
+  kImplicit,  // taken at the end of the step; in the trapezoidal schemes by the exact Jacobian
+};
+
+/// SPOOK's regularisation, and what it does about forces that turn with the bodies.
+struct SpookOptions {
+  double relaxation = 2;      // τ/h > 0 of constraints without a damping time of their own
+  double compliance = 1e-10;  // of rigid rows, relative to their mobility, > 0
+  bool geometric_stiffness = true;
+  /// Share of the added inertia that keeps its momentum, in [0, 1): 0 damps most.        (T28)
+  double stiffness_return = 0.875;
+  /// Iterates to the end of the step instead of solving one linear problem.              (T31)
+  bool position_iteration = false;
+};
+
 struct SteppingOptions {
   EventOptions events{};
   ErrorControl error_control{};
@@ -40,6 +58,8 @@ struct SteppingOptions {
   std::optional<bool> projection{};
   /// stewart-trinkle: iterate rows to the end of the step instead of one problem at the prediction.
   bool nonlinear = true;
+  GyroscopicTerm gyroscopic = GyroscopicTerm::kOfScheme;
+  SpookOptions spook{};
 };
 
 }  // namespace stiction

@@ -26,14 +26,23 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325u;
 };
 
-void add_layout(const GeneralizedSystem::Layout& layout, Hash& hash) {
-  for (const std::string& name : layout.coordinates) hash.add(name);
-  for (const std::string& name : layout.constraints) hash.add(name);
-  for (const auto& spring : layout.springs) {
+void add_layout(const System& system, Hash& hash) {
+  for (const std::string& name : system.recorded_q_names()) hash.add(name);
+  for (const ConstraintInfo& constraint : system.constraints()) {
+    hash.add(constraint.name);
+    for (const double x : {constraint.compliance, constraint.damping_time, constraint.max_effort})
+      hash.add(x);
+  }
+  for (const VelocityRowInfo& row : system.velocity_rows()) {
+    hash.add(row.name);
+    hash.add(static_cast<double>(row.kind));
+    hash.add(row.max_effort);
+  }
+  for (const SpringInfo& spring : system.springs()) {
     hash.add(spring.name);
     for (const double x : {spring.stiffness, spring.damping}) hash.add(x);
   }
-  for (const auto& contact : layout.contacts) {
+  for (const ContactInfo& contact : system.contacts()) {
     hash.add(contact.name);
     for (const double x : {contact.mu, contact.restitution, contact.restitution_tangential})
       hash.add(x);
@@ -41,13 +50,21 @@ void add_layout(const GeneralizedSystem::Layout& layout, Hash& hash) {
   }
 }
 
-void add_functions(const GeneralizedSystem& system, double t, const VectorXd& q, const VectorXd& v,
+void add_rows(const RowSet& set, Hash& hash) {
+  for (int i = 0; i < set.rows.num_row_blocks(); ++i)
+    for (int e = set.rows.entry_start(i); e < set.rows.entry_start(i + 1); ++e)
+      hash.add_all(set.rows.entry_matrix(i, e));
+  for (const double x : set.drift) hash.add(x);
+}
+
+void add_functions(const System& system, double t, const VectorXd& q, const VectorXd& v,
                    Hash& hash) {
-  const int n = system.num_coordinates();
-  RowMatrixXd mass(n, n);
-  system.evaluate_mass(t, q, mass);
-  hash.add_all(mass);
-  VectorXd force(n);
+  for (int b = 0; b < system.num_blocks(); ++b) {
+    RowMatrixXd mass(system.block_sizes()[b], system.block_sizes()[b]);
+    system.evaluate_block_mass(t, q, b, mass);
+    hash.add_all(mass);
+  }
+  VectorXd force(system.num_v());
   system.evaluate_force(t, q, v, force);
   hash.add_all(force);
   hash.add(system.evaluate_potential(t, q));
@@ -59,14 +76,10 @@ void add_functions(const GeneralizedSystem& system, double t, const VectorXd& q,
   VectorXd gaps(system.num_contacts());
   system.evaluate_gaps(t, q, gaps);
   hash.add_all(gaps);
-  for (int i = 0; i < system.num_contacts(); ++i) {
-    const int num_rows = 1 + system.layout().contacts[i].num_tangents;
-    RowMatrixXd rows(num_rows, n);
-    VectorXd drift(num_rows);
-    system.evaluate_contact_rows(t, q, i, rows, drift);
-    hash.add_all(rows);
-    hash.add_all(drift);
-  }
+  RowSet rows;
+  system.append_velocity_rows(t, q, 0, rows);
+  for (int i = 0; i < system.num_contacts(); ++i) system.append_contact_rows(t, q, i, 0, rows);
+  add_rows(rows, hash);
 }
 
 }  // namespace
@@ -75,18 +88,21 @@ std::uint64_t compute_fingerprint(const Model& model) {
   Hash hash;
   const State& start = model.initial_state();
   for (const Model::Part& part : model.parts()) {
-    const int n = part.system->num_coordinates();
-    add_layout(part.system->layout(), hash);
-    VectorXd q = start.q.segment(part.offset, n), v = start.v.segment(part.offset, n);
-    add_functions(*part.system, start.t, q, v, hash);
+    const System& system = *part.system;
+    add_layout(system, hash);
+    VectorXd q = start.q.segment(part.q_offset, system.num_q()),
+             v = start.v.segment(part.v_offset, system.num_v());
+    add_functions(system, start.t, q, v, hash);
     // Functions may agree at the start and nowhere else: look at other places and times too.
     Random random(1);
+    VectorXd shift(system.num_v());
     for (int i = 0; i < kNumPlaces; ++i) {
-      for (int k = 0; k < n; ++k) {
-        q[k] += random.uniform(-0.5, 0.5);
+      for (int k = 0; k < system.num_v(); ++k) {
+        shift[k] = random.uniform(-0.5, 0.5);
         v[k] += random.uniform(-0.5, 0.5);
       }
-      add_functions(*part.system, start.t + random.uniform(), q, v, hash);
+      system.displace(q, shift, 1, q);
+      add_functions(system, start.t + random.uniform(), q, v, hash);
     }
   }
   return hash.value();

@@ -8,12 +8,68 @@
 
 namespace stiction {
 
-void GeneralizedSystem::evaluate_applied_force(double, const ConstVectorRef&, const ConstVectorRef&,
-                                               VectorRef force) const {
-  force.setZero();
+GeneralizedSystem::GeneralizedSystem(Layout layout) : layout_(std::move(layout)) {
+  set_sizes(num_coordinates(), {num_coordinates()});
+  for (const std::string& name : layout_.constraints) constraints_.push_back({.name = name});
+  springs_ = layout_.springs;
+  contacts_ = layout_.contacts;
 }
 
-double GeneralizedSystem::evaluate_potential(double, const ConstVectorRef&) const { return 0; }
+std::vector<std::string> GeneralizedSystem::recorded_v_names() const {
+  std::vector<std::string> names = layout_.coordinates;
+  for (std::string& name : names) name.insert(0, "v.");
+  return names;
+}
+
+void GeneralizedSystem::evaluate_block_mass(double t, const ConstVectorRef& q, int,
+                                            RowMatrixRef mass) const {
+  evaluate_mass(t, q, mass);
+}
+
+void GeneralizedSystem::evaluate_block_jacobians(double t, const ConstVectorRef& q,
+                                                 const ConstVectorRef& v, int, RowMatrixRef k_q,
+                                                 RowMatrixRef k_v) const {
+  evaluate_force_jacobians(t, q, v, k_q, k_v);
+}
+
+void GeneralizedSystem::evaluate_block_gyroscopic(double t, const ConstVectorRef& q,
+                                                  const ConstVectorRef& v, int,
+                                                  RowMatrixRef gyroscopic) const {
+  evaluate_gyroscopic(t, q, v, gyroscopic);
+}
+
+namespace {
+
+/// Room for the drifts of the rows that are appended next.
+VectorMap append_drifts(int num_rows, RowSet& out) {
+  out.drift.resize(out.drift.size() + num_rows);
+  return {out.drift.data() + out.drift.size() - num_rows, num_rows};
+}
+
+}  // namespace
+
+void GeneralizedSystem::append_constraint_rows(double t, const ConstVectorRef& q, int first_block,
+                                               RowSet& out) const {
+  if (num_constraints() == 0) return;
+  const RowMatrixMap rows =
+      out.rows.add_single_rows(num_constraints(), first_block, num_coordinates());
+  evaluate_constraint_rows(t, q, rows, append_drifts(num_constraints(), out));
+}
+
+void GeneralizedSystem::append_spring_rows(double t, const ConstVectorRef& q, int first_block,
+                                           RowSet& out) const {
+  if (num_springs() == 0) return;
+  const RowMatrixMap rows = out.rows.add_single_rows(num_springs(), first_block, num_coordinates());
+  evaluate_spring_rows(t, q, rows, append_drifts(num_springs(), out));
+}
+
+void GeneralizedSystem::append_contact_rows(double t, const ConstVectorRef& q, int contact,
+                                            int first_block, RowSet& out) const {
+  const int num_rows = 1 + contacts()[contact].num_tangents;
+  out.rows.add_row_block(num_rows);
+  const RowMatrixMap rows = out.rows.add_entry(first_block, num_coordinates());
+  evaluate_contact_rows(t, q, contact, rows, append_drifts(num_rows, out));
+}
 
 void GeneralizedSystem::evaluate_gyroscopic(double, const ConstVectorRef&, const ConstVectorRef&,
                                             RowMatrixRef gyroscopic) const {
@@ -54,22 +110,13 @@ void GeneralizedSystem::evaluate_force_jacobians(double t, const ConstVectorRef&
 }
 
 // A layout that names constraints, springs or contacts comes with the functions that evaluate them.
-void GeneralizedSystem::evaluate_constraints(double, const ConstVectorRef&, VectorRef) const {
-  ST_DEMAND(num_constraints() == 0);
-}
 void GeneralizedSystem::evaluate_constraint_rows(double, const ConstVectorRef&, RowMatrixRef,
                                                  VectorRef) const {
   ST_DEMAND(num_constraints() == 0);
 }
-void GeneralizedSystem::evaluate_springs(double, const ConstVectorRef&, VectorRef) const {
-  ST_DEMAND(num_springs() == 0);
-}
 void GeneralizedSystem::evaluate_spring_rows(double, const ConstVectorRef&, RowMatrixRef,
                                              VectorRef) const {
   ST_DEMAND(num_springs() == 0);
-}
-void GeneralizedSystem::evaluate_gaps(double, const ConstVectorRef&, VectorRef) const {
-  ST_DEMAND(num_contacts() == 0);
 }
 void GeneralizedSystem::evaluate_contact_rows(double, const ConstVectorRef&, int, RowMatrixRef,
                                               VectorRef) const {

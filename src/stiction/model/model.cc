@@ -2,309 +2,348 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "stiction/base/error.h"
-#include "stiction/base/text.h"
 
 namespace stiction {
 namespace {
 
-template <class Names>
-std::vector<std::string> collect_names(const std::vector<Model::Part>& parts, const Names& names) {
-  std::vector<std::string> all;
-  for (const Model::Part& part : parts) names(part.system->layout(), all);
-  return all;
+/// x of one system, by offset and size.
+ConstVectorMap slice(const VectorXd& x, int offset, int size) { return {x.data() + offset, size}; }
+ConstVectorMap q_of(const VectorXd& q, const Model::Part& part) {
+  return slice(q, part.q_offset, part.system->num_q());
+}
+ConstVectorMap v_of(const VectorXd& v, const Model::Part& part) {
+  return slice(v, part.v_offset, part.system->num_v());
+}
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& names) {
+  all.insert(all.end(), names.begin(), names.end());
 }
 
 }  // namespace
 
 std::vector<std::string> Model::q_names() const {
-  return collect_names(parts_, [](const GeneralizedSystem::Layout& layout, auto& all) {
-    for (const std::string& name : layout.coordinates) all.push_back(name);
-  });
+  std::vector<std::string> all;
+  for (const Part& part : parts_) append(all, part.system->recorded_q_names());
+  return all;
 }
 
 std::vector<std::string> Model::v_names() const {
-  std::vector<std::string> names = q_names();
-  for (std::string& name : names) name.insert(0, "v.");
-  return names;
+  std::vector<std::string> all;
+  for (const Part& part : parts_) append(all, part.system->recorded_v_names());
+  return all;
 }
 
 std::vector<std::string> Model::joint_row_names() const {
-  return collect_names(parts_, [](const GeneralizedSystem::Layout& layout, auto& all) {
-    for (const std::string& name : layout.constraints) all.push_back(name);
-    for (const auto& spring : layout.springs) all.push_back(spring.name);
-  });
-}
-
-int Model::part_of_contact(int contact) const {
-  int part = static_cast<int>(parts_.size()) - 1;
-  while (parts_[part].contact_offset > contact) --part;
-  return part;
+  std::vector<std::string> all;
+  for (const Part& part : parts_) {
+    for (const ConstraintInfo& info : part.system->constraints()) all.push_back(info.name);
+    for (const VelocityRowInfo& info : part.system->velocity_rows()) all.push_back(info.name);
+    for (const SpringInfo& info : part.system->springs()) all.push_back(info.name);
+  }
+  return all;
 }
 
 std::vector<std::string> Model::contact_names() const {
-  return collect_names(parts_, [](const GeneralizedSystem::Layout& layout, auto& all) {
-    for (const auto& contact : layout.contacts) all.push_back(contact.name);
-  });
+  std::vector<std::string> all;
+  for (const auto& contact : contacts_) all.push_back(contact.info->name);
+  return all;
 }
 
-void ModelBuilder::add_system(std::shared_ptr<const GeneralizedSystem> system,
-                              const VectorXd& position, const VectorXd& velocity) {
+void Model::record(const State& state, VectorXd& q, VectorXd& v) const {
+  int num_q = 0, num_v = 0;
+  for (const Part& part : parts_) {
+    num_q += part.system->num_recorded_q();
+    num_v += part.system->num_recorded_v();
+  }
+  q.resize(num_q);
+  v.resize(num_v);
+  int i = 0, k = 0;
+  for (const Part& part : parts_) {
+    const int nq = part.system->num_recorded_q(), nv = part.system->num_recorded_v();
+    part.system->record(state.t, q_of(state.q, part), v_of(state.v, part), q.segment(i, nq),
+                        v.segment(k, nv));
+    i += nq;
+    k += nv;
+  }
+}
+
+void Model::displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const {
+  out.resize(q.size());
+  for (const Part& part : parts_)
+    part.system->displace(q_of(q, part), v_of(v, part), h,
+                          out.segment(part.q_offset, part.system->num_q()));
+}
+
+void Model::displacement(const VectorXd& from, const VectorXd& to, VectorXd& out) const {
+  out.resize(num_v());
+  for (const Part& part : parts_)
+    part.system->displacement(q_of(from, part), q_of(to, part),
+                              out.segment(part.v_offset, part.system->num_v()));
+}
+
+void Model::measure_coordinates(const VectorXd& q, VectorXd& sizes) const {
+  sizes.resize(num_v());
+  for (const Part& part : parts_)
+    part.system->measure_coordinates(q_of(q, part),
+                                     sizes.segment(part.v_offset, part.system->num_v()));
+}
+
+void Model::evaluate_mass(double t, const VectorXd& q, int block, RowMatrixRef mass) const {
+  const Part& part = parts_[blocks_[block].part];
+  part.system->evaluate_block_mass(t, q_of(q, part), blocks_[block].index, mass);
+}
+
+void Model::evaluate_force(double t, const VectorXd& q, const VectorXd& v, VectorRef force) const {
+  for (const Part& part : parts_)
+    part.system->evaluate_force(t, q_of(q, part), v_of(v, part),
+                                force.segment(part.v_offset, part.system->num_v()));
+}
+
+void Model::evaluate_applied_force(double t, const VectorXd& q, const VectorXd& v,
+                                   VectorRef force) const {
+  for (const Part& part : parts_)
+    part.system->evaluate_applied_force(t, q_of(q, part), v_of(v, part),
+                                        force.segment(part.v_offset, part.system->num_v()));
+}
+
+double Model::evaluate_potential(double t, const VectorXd& q) const {
+  double sum = 0;
+  for (const Part& part : parts_) sum += part.system->evaluate_potential(t, q_of(q, part));
+  return sum;
+}
+
+void Model::evaluate_jacobians(double t, const VectorXd& q, const VectorXd& v, int block,
+                               RowMatrixRef k_q, RowMatrixRef k_v) const {
+  const Part& part = parts_[blocks_[block].part];
+  part.system->evaluate_block_jacobians(t, q_of(q, part), v_of(v, part), blocks_[block].index, k_q,
+                                        k_v);
+}
+
+void Model::evaluate_gyroscopic(double t, const VectorXd& q, const VectorXd& v, int block,
+                                RowMatrixRef gyroscopic) const {
+  const Part& part = parts_[blocks_[block].part];
+  part.system->evaluate_block_gyroscopic(t, q_of(q, part), v_of(v, part), blocks_[block].index,
+                                         gyroscopic);
+}
+
+void Model::evaluate_constraints(double t, const VectorXd& q, VectorRef theta) const {
+  for (const Part& part : parts_)
+    if (const int n = part.system->num_constraints(); n > 0)
+      part.system->evaluate_constraints(t, q_of(q, part), theta.segment(part.constraint_offset, n));
+}
+
+void Model::evaluate_springs(double t, const VectorXd& q, VectorRef extension) const {
+  for (const Part& part : parts_)
+    if (const int n = part.system->num_springs(); n > 0)
+      part.system->evaluate_springs(t, q_of(q, part), extension.segment(part.spring_offset, n));
+}
+
+void Model::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
+  for (const Part& part : parts_)
+    if (const int n = part.system->num_contacts(); n > 0)
+      part.system->evaluate_gaps(t, q_of(q, part), gaps.segment(part.contact_offset, n));
+}
+
+void Model::append_constraint_rows(double t, const VectorXd& q, RowSet& out) const {
+  for (const Part& part : parts_)
+    part.system->append_constraint_rows(t, q_of(q, part), part.first_block, out);
+}
+
+void Model::append_velocity_rows(double t, const VectorXd& q, RowSet& out) const {
+  for (const Part& part : parts_)
+    part.system->append_velocity_rows(t, q_of(q, part), part.first_block, out);
+}
+
+void Model::append_spring_rows(double t, const VectorXd& q, RowSet& out) const {
+  for (const Part& part : parts_)
+    part.system->append_spring_rows(t, q_of(q, part), part.first_block, out);
+}
+
+void Model::append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const {
+  const Part& part = parts_[contacts_[contact].part];
+  part.system->append_contact_rows(t, q_of(q, part), contact - part.contact_offset,
+                                   part.first_block, out);
+}
+
+void Model::append_mean_constraint_rows(double t, double h, const VectorXd& q, const VectorXd& v,
+                                        const VectorXd& change, RowSet& out) const {
+  for (const Part& part : parts_)
+    if (const int n = part.system->num_constraints(); n > 0)
+      part.system->append_mean_constraint_rows(t, h, q_of(q, part), v_of(v, part),
+                                               slice(change, part.constraint_offset, n),
+                                               part.first_block, out);
+}
+
+std::vector<std::string> Model::reaction_names() const {
+  std::vector<std::string> all;
+  for (const Part& part : parts_) append(all, part.system->reaction_names());
+  return all;
+}
+
+void Model::evaluate_reactions(const State& state, const VectorXd& joint_rows,
+                               VectorXd& reactions) const {
+  int size = 0;
+  for (const Part& part : parts_) size += part.system->num_reactions();
+  reactions.resize(size);
+  int start = 0;
+  for (const Part& part : parts_) {
+    const int n = part.system->num_reactions();
+    if (n > 0)
+      part.system->evaluate_reactions(
+          state.t, q_of(state.q, part),
+          slice(joint_rows, part.joint_row_offset, part.system->num_joint_rows()),
+          reactions.segment(start, n));
+    start += n;
+  }
+}
+
+System::ContactPlace Model::locate_contact(const State& state, int contact) const {
+  const Part& part = parts_[contacts_[contact].part];
+  return part.system->locate_contact(state.t, q_of(state.q, part), contact - part.contact_offset);
+}
+
+void Model::add_geometric_stiffness(double t, const VectorXd& q,
+                                    std::span<const double> joint_forces,
+                                    std::span<const double> contact_forces,
+                                    std::span<double> stiffness) const {
+  std::size_t start = 0;
+  for (const Part& part : parts_) {
+    std::size_t size = 0;
+    for (const int n : part.system->block_sizes()) size += static_cast<std::size_t>(n) * n;
+    part.system->add_geometric_stiffness(
+        t, q_of(q, part),
+        joint_forces.subspan(part.joint_row_offset, part.system->num_joint_rows()),
+        contact_forces.subspan(static_cast<std::size_t>(3) * part.contact_offset,
+                               static_cast<std::size_t>(3) * part.system->num_contacts()),
+        stiffness.subspan(start, size));
+    start += size;
+  }
+}
+
+void ModelBuilder::add_system(std::shared_ptr<const System> system, const VectorXd& position,
+                              const VectorXd& velocity) {
   if (!system) throw InputError("system is null");
-  const int n = system->num_coordinates();
-  if (n == 0) throw InputError("system has no coordinates, at least one is needed");
-  if (position.size() != n || velocity.size() != n)
-    throw InputError(fmt::format("system has {} coordinates, but {} positions and {} velocities", n,
-                                 position.size(), velocity.size()));
+  const int num_q = system->num_q(), num_v = system->num_v();
+  if (num_v == 0) throw InputError("system has no coordinates, at least one is needed");
+  if (position.size() != num_q || velocity.size() != num_v)
+    throw InputError(fmt::format("system has {} coordinates, but {} positions and {} velocities",
+                                 num_q, position.size(), velocity.size()));
   if (!position.allFinite() || !velocity.allFinite())
     throw InputError("position or velocity of a system is not finite");
-  const int offset = model_.num_q();
-  model_.parts_.push_back({system, offset, model_.num_joint_rows_, model_.num_contacts_});
-  State& start = model_.initial_state_;
-  start.q.conservativeResize(offset + n);
-  start.v.conservativeResize(offset + n);
-  start.q.tail(n) = position;
-  start.v.tail(n) = velocity;
-  model_.num_joint_rows_ += system->num_constraints() + system->num_springs();
-  model_.num_contacts_ += system->num_contacts();
+  Model& m = model_;
+  const Model::Part part{.system = system,
+                         .q_offset = m.num_q(),
+                         .v_offset = m.num_v(),
+                         .first_block = static_cast<int>(m.blocks_.size()),
+                         .constraint_offset = m.num_constraints(),
+                         .velocity_row_offset = m.num_velocity_rows(),
+                         .spring_offset = m.num_springs(),
+                         .joint_row_offset = m.num_joint_rows(),
+                         .contact_offset = m.num_contacts()};
+  const int index = static_cast<int>(m.parts_.size());
+  m.parts_.push_back(part);
+  int v_offset = part.v_offset;
+  for (int b = 0; b < system->num_blocks(); ++b) {
+    const int size = system->block_sizes()[b];
+    m.blocks_.push_back({index, b, v_offset, size});
+    m.block_starts_.push_back(v_offset);
+    v_offset += size;
+  }
+  int row = part.joint_row_offset;
+  for (const ConstraintInfo& info : system->constraints()) {
+    m.constraints_.push_back({&info, index, row++});
+    m.has_compliant_constraints_ = m.has_compliant_constraints_ || info.is_compliant();
+    m.has_soft_constraints_ = m.has_soft_constraints_ || !info.is_rigid();
+  }
+  for (const VelocityRowInfo& info : system->velocity_rows())
+    m.velocity_rows_.push_back({&info, index, row++});
+  for (const SpringInfo& info : system->springs()) m.springs_.push_back({&info, index, row++});
+  for (const ContactInfo& info : system->contacts()) m.contacts_.push_back({&info, index, 0});
+  State& start = m.initial_state_;
+  start.q.conservativeResize(part.q_offset + num_q);
+  start.v.conservativeResize(part.v_offset + num_v);
+  start.q.tail(num_q) = position;
+  start.v.tail(num_v) = velocity;
+}
+
+VectorMap ModelEvaluator::values(int size) {
+  values_.resize(size);
+  return {values_.data(), size};
 }
 
 Energy ModelEvaluator::compute_energy(const Model& model, const State& state) {
   Energy energy;
-  for (const Model::Part& part : model.parts()) {
-    const GeneralizedSystem& system = *part.system;
-    const int n = system.num_coordinates();
-    const ConstVectorMap q(state.q.data() + part.offset, n), v(state.v.data() + part.offset, n);
+  energy.potential = model.evaluate_potential(state.t, state.q);
+  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
+    const int n = model.blocks()[b].size;
     mass_.resize(static_cast<std::size_t>(n) * n);
     RowMatrixMap mass(mass_.data(), n, n);
-    system.evaluate_mass(state.t, q, mass);
+    model.evaluate_mass(state.t, state.q, b, mass);
+    const auto v = state.v.segment(model.blocks()[b].v_offset, n);
     double twice_kinetic = 0;
     for (int i = 0; i < n; ++i) twice_kinetic += v[i] * mass.row(i).dot(v);
     energy.kinetic += 0.5 * twice_kinetic;
-    energy.potential += system.evaluate_potential(state.t, q);
-    if (system.num_springs() == 0) continue;
-    values_.resize(system.num_springs());
-    VectorMap extension(values_.data(), system.num_springs());
-    system.evaluate_springs(state.t, q, extension);
-    for (int i = 0; i < system.num_springs(); ++i)
-      energy.spring += 0.5 * system.layout().springs[i].stiffness * extension[i] * extension[i];
+  }
+  if (model.num_springs() > 0) {
+    VectorMap numbers = values(model.num_springs());
+    model.evaluate_springs(state.t, state.q, numbers);
+    for (int i = 0; i < model.num_springs(); ++i)
+      energy.spring += 0.5 * model.spring(i).stiffness * numbers[i] * numbers[i];
+  }
+  if (model.has_compliant_constraints()) {
+    VectorMap numbers = values(model.num_constraints());
+    model.evaluate_constraints(state.t, state.q, numbers);
+    for (int i = 0; i < model.num_constraints(); ++i)
+      if (model.constraint(i).is_compliant())
+        energy.spring += 0.5 * numbers[i] * numbers[i] / model.constraint(i).compliance;
   }
   return energy;
 }
 
-void ModelEvaluator::compute_gaps(const Model& model, double t, const VectorXd& q,
-                                  VectorXd& gaps) const {
+void ModelEvaluator::compute_gaps(const Model& model, double t, const VectorXd& q, VectorXd& gaps) {
   gaps.resize(model.num_contacts());
-  for (const Model::Part& part : model.parts())
-    if (const int n = part.system->num_contacts(); n > 0)
-      part.system->evaluate_gaps(t, q.segment(part.offset, part.system->num_coordinates()),
-                                 gaps.segment(part.contact_offset, n));
-}
-
-VectorMap ModelEvaluator::compute_contact_rates(const Model& model, const State& state,
-                                                int contact) {
-  const Model::Part& part = model.parts()[model.part_of_contact(contact)];
-  const int n = part.system->num_coordinates(), j = contact - part.contact_offset;
-  const int num_rows = 1 + part.system->layout().contacts[j].num_tangents;
-  mass_.resize(static_cast<std::size_t>(num_rows) * n);
-  values_.resize(num_rows);
-  RowMatrixMap rows(mass_.data(), num_rows, n);
-  VectorMap rates(values_.data(), num_rows);
-  part.system->evaluate_contact_rows(state.t, state.q.segment(part.offset, n), j, rows, rates);
-  rates += rows.lazyProduct(state.v.segment(part.offset, n));
-  return rates;
+  model.evaluate_gaps(t, q, gaps);
 }
 
 double ModelEvaluator::compute_gap_rate(const Model& model, const State& state, int contact) {
-  return compute_contact_rates(model, state, contact)[0];
+  contact_.clear();
+  model.append_contact_rows(state.t, state.q, contact, contact_);
+  return rate(model, state, 0);
 }
 
 double ModelEvaluator::compute_slip_speed(const Model& model, const State& state, int contact) {
-  const VectorMap rates = compute_contact_rates(model, state, contact);
-  return rates.tail(rates.size() - 1).norm();
+  contact_.clear();
+  model.append_contact_rows(state.t, state.q, contact, contact_);
+  double speed = 0;
+  for (int i = 1; i < contact_.rows.num_rows(); ++i)
+    speed = std::hypot(speed, rate(model, state, i));
+  return speed;
 }
 
 double ModelEvaluator::compute_smallest_gap(const Model& model, const State& state) {
   double smallest = std::numeric_limits<double>::infinity();
-  for (const Model::Part& part : model.parts()) {
-    const GeneralizedSystem& system = *part.system;
-    if (system.num_contacts() == 0) continue;
-    values_.resize(system.num_contacts());
-    VectorMap gaps(values_.data(), system.num_contacts());
-    system.evaluate_gaps(state.t, state.q.segment(part.offset, system.num_coordinates()), gaps);
-    for (const double gap : gaps) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
-  }
+  if (model.num_contacts() == 0) return smallest;
+  VectorMap numbers = values(model.num_contacts());
+  model.evaluate_gaps(state.t, state.q, numbers);
+  for (const double gap : numbers) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
   return smallest;
 }
 
 double ModelEvaluator::compute_joint_error(const Model& model, const State& state) {
   double largest = 0;
-  for (const Model::Part& part : model.parts()) {
-    const GeneralizedSystem& system = *part.system;
-    if (system.num_constraints() == 0) continue;
-    values_.resize(system.num_constraints());
-    VectorMap theta(values_.data(), system.num_constraints());
-    system.evaluate_constraints(state.t, state.q.segment(part.offset, system.num_coordinates()),
-                                theta);
-    for (const double x : theta)
-      largest = std::abs(x) > largest || std::isnan(x) ? std::abs(x) : largest;
+  if (model.num_constraints() == 0) return largest;
+  VectorMap numbers = values(model.num_constraints());
+  model.evaluate_constraints(state.t, state.q, numbers);
+  for (int i = 0; i < model.num_constraints(); ++i) {
+    const double error = std::abs(numbers[i]);
+    if (!model.constraint(i).is_rigid()) continue;
+    largest = error > largest || std::isnan(error) ? error : largest;
   }
   return largest;
-}
-
-namespace {
-
-using Where = StartFault::Where;
-
-/// Share of the velocities involved that a constraint may be violated by: less than a slip of the
-/// pen, more than numbers written with four digits.
-constexpr double kVelocityTolerance = 1e-3;
-
-/// Collects the faults of one part.
-class PartInspector {
- public:
-  PartInspector(const Model& model, int part, const State& state, double tolerance,
-                std::vector<StartFault>& faults)
-      : system_(*model.parts()[part].system),
-        part_(part),
-        t_(state.t),
-        q_(state.q.segment(model.parts()[part].offset, system_.num_coordinates())),
-        v_(state.v.segment(model.parts()[part].offset, system_.num_coordinates())),
-        tolerance_(tolerance),
-        faults_(faults) {}
-
-  void inspect_mass() {
-    RowMatrixXd mass(q_.size(), q_.size());
-    system_.evaluate_mass(t_, q_, mass);
-    if (!mass.allFinite()) {
-      add(Where::kMass, 0, "mass matrix is not finite at the start");
-    } else if (Eigen::LLT<MatrixXd>(mass).info() != Eigen::Success) {
-      const MatrixXd symmetric = 0.5 * (mass + mass.transpose());
-      add(Where::kMass, 0,
-          fmt::format("mass matrix is not positive definite at the start, its smallest eigenvalue "
-                      "is {:.3g}",
-                      symmetric.selfadjointView<Eigen::Lower>().eigenvalues().minCoeff()));
-    }
-  }
-
-  void inspect_force() {
-    VectorXd force(q_.size());
-    system_.evaluate_force(t_, q_, v_, force);
-    for (int i = 0; i < force.size(); ++i)
-      if (!std::isfinite(force[i]))
-        add(Where::kForce, i,
-            fmt::format("force on '{}' is {} at the start, must be finite",
-                        system_.layout().coordinates[i], to_text(force[i])));
-  }
-
-  void inspect_gaps() {
-    VectorXd gaps(system_.num_contacts());
-    system_.evaluate_gaps(t_, q_, gaps);
-    for (int i = 0; i < system_.num_contacts(); ++i) {
-      const std::string& name = system_.layout().contacts[i].name;
-      if (!std::isfinite(gaps[i]))
-        add(Where::kContact, i,
-            fmt::format("gap of contact '{}' is {} at the start, must be finite", name,
-                        to_text(gaps[i])));
-      else if (gaps[i] < -tolerance_)
-        add(Where::kContact, i,
-            fmt::format("contact '{}' penetrates by {:.3g} m at the start, {:.3g} m is allowed",
-                        name, -gaps[i], tolerance_),
-            true);
-    }
-  }
-
-  /// Directions of contacts, constraints and springs, and their drifts.
-  void inspect_rows() {
-    for (int i = 0; i < system_.num_contacts(); ++i) {
-      const auto& contact = system_.layout().contacts[i];
-      RowMatrixXd rows(1 + contact.num_tangents, q_.size());
-      VectorXd drift(1 + contact.num_tangents);
-      system_.evaluate_contact_rows(t_, q_, i, rows, drift);
-      if (!rows.allFinite() || !drift.allFinite())
-        add(Where::kContact, i,
-            fmt::format("directions of contact '{}' are not finite at the start", contact.name));
-    }
-    RowMatrixXd rows(system_.num_constraints(), q_.size());
-    VectorXd drift(system_.num_constraints());
-    system_.evaluate_constraint_rows(t_, q_, rows, drift);
-    for (int i = 0; i < system_.num_constraints(); ++i) {
-      const std::string& name = system_.layout().constraints[i];
-      const double rate = rows.row(i).dot(v_) + drift[i];
-      const double size = rows.row(i).cwiseAbs().dot(v_.cwiseAbs()) + std::abs(drift[i]);
-      if (!std::isfinite(size))
-        add(Where::kConstraint, i,
-            fmt::format("direction of constraint '{}' is not finite at the start", name));
-      else if (std::abs(rate) > kVelocityTolerance * size)
-        add(Where::kConstraint, i,
-            fmt::format("constraint '{}' changes by {:.3g} per second at the start, must be 0: the "
-                        "velocities do not fit it",
-                        name, rate));
-    }
-  }
-
-  void inspect_springs() {
-    const int n = system_.num_springs();
-    VectorXd extension(n), drift(n);
-    RowMatrixXd rows(n, q_.size());
-    system_.evaluate_springs(t_, q_, extension);
-    system_.evaluate_spring_rows(t_, q_, rows, drift);
-    for (int i = 0; i < n; ++i)
-      if (!std::isfinite(extension[i]) || !rows.row(i).allFinite() || !std::isfinite(drift[i]))
-        add(Where::kSpring, i,
-            fmt::format("extension of spring '{}' or its direction is not finite at the start",
-                        system_.layout().springs[i].name));
-  }
-
-  void inspect_constraints() {
-    VectorXd theta(system_.num_constraints());
-    system_.evaluate_constraints(t_, q_, theta);
-    for (int i = 0; i < system_.num_constraints(); ++i)
-      if (!(std::abs(theta[i]) <= tolerance_))
-        add(Where::kConstraint, i,
-            fmt::format("constraint '{}' is {:.3g} at the start, must be 0 within {:.3g}",
-                        system_.layout().constraints[i], theta[i], tolerance_),
-            std::isfinite(theta[i]));
-  }
-
- private:
-  void add(Where where, int index, std::string message, bool is_tolerable = false) {
-    faults_.push_back({where, part_, index, std::move(message), is_tolerable});
-  }
-
-  const GeneralizedSystem& system_;
-  int part_;
-  double t_;
-  VectorXd q_, v_;
-  double tolerance_;
-  std::vector<StartFault>& faults_;
-};
-
-}  // namespace
-
-std::vector<StartFault> find_start_faults(const Model& model, const State& state,
-                                          double penetration_tolerance) {
-  std::vector<StartFault> faults;
-  if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
-    return {{Where::kState, 0, 0, "state at the start is not finite", false}};
-  for (int part = 0; part < static_cast<int>(model.parts().size()); ++part) {
-    PartInspector inspector(model, part, state, penetration_tolerance, faults);
-    inspector.inspect_mass();
-    inspector.inspect_force();
-    inspector.inspect_gaps();
-    inspector.inspect_constraints();
-    inspector.inspect_rows();
-    inspector.inspect_springs();
-  }
-  if (faults.empty() && !std::isfinite(ModelEvaluator().compute_energy(model, state).total()))
-    faults.push_back({Where::kState, 0, 0, "energy at the start is not finite", false});
-  return faults;
 }
 
 }  // namespace stiction

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "stiction/base/linear_algebra.h"
-#include "stiction/model/generalized_system.h"
+#include "stiction/model/system.h"
 
 namespace stiction {
 
@@ -28,44 +29,118 @@ struct Energy {
 
 class Model {
  public:
-  /// One generalised-coordinate system: one mass block of the step problem.
+  /// One system and where its numbers lie among all.
   struct Part {
-    std::shared_ptr<const GeneralizedSystem> system;
-    int offset = 0;             // of its coordinates in q and v
-    int constraint_offset = 0;  // of its constraints and springs among all joint rows
-    int contact_offset = 0;     // of its contacts among all contacts
+    std::shared_ptr<const System> system;
+    int q_offset = 0;
+    int v_offset = 0;
+    int first_block = 0;
+    int constraint_offset = 0;  // among all constraints
+    int velocity_row_offset = 0;
+    int spring_offset = 0;
+    int joint_row_offset = 0;  // of its constraints, velocity rows and springs among all joint rows
+    int contact_offset = 0;
+  };
+  /// A mass block of the step problem.
+  struct Block {
+    int part = 0;
+    int index = 0;  // in its system
+    int v_offset = 0;
+    int size = 0;
   };
 
   const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<Block>& blocks() const { return blocks_; }
   int num_q() const { return static_cast<int>(initial_state_.q.size()); }
   int num_v() const { return static_cast<int>(initial_state_.v.size()); }
-  /// Constraints, then springs, part by part.
-  int num_joint_rows() const { return num_joint_rows_; }
-  int num_contacts() const { return num_contacts_; }
-  /// The index of the part that a contact belongs to.
-  int part_of_contact(int contact) const;
+  int num_constraints() const { return static_cast<int>(constraints_.size()); }
+  int num_velocity_rows() const { return static_cast<int>(velocity_rows_.size()); }
+  int num_springs() const { return static_cast<int>(springs_.size()); }
+  int num_contacts() const { return static_cast<int>(contacts_.size()); }
+  /// Constraints, velocity rows, then springs, part by part.
+  int num_joint_rows() const { return num_constraints() + num_velocity_rows() + num_springs(); }
+  const ConstraintInfo& constraint(int i) const { return *constraints_[i].info; }
+  const VelocityRowInfo& velocity_row(int i) const { return *velocity_rows_[i].info; }
+  const SpringInfo& spring(int i) const { return *springs_[i].info; }
+  const ContactInfo& contact(int j) const { return *contacts_[j].info; }
+  /// The joint row of a constraint, velocity row or spring.
+  int joint_row_of_constraint(int i) const { return constraints_[i].joint_row; }
+  int joint_row_of_velocity_row(int i) const { return velocity_rows_[i].joint_row; }
+  int joint_row_of_spring(int i) const { return springs_[i].joint_row; }
+  bool has_compliant_constraints() const { return has_compliant_constraints_; }
+  /// Whether constraints have a compliance or a motor's limit.
+  bool has_soft_constraints() const { return has_soft_constraints_; }
+  /// Offsets of the blocks in v, one per block.
+  const int* block_starts() const { return block_starts_.data(); }
 
   const State& initial_state() const { return initial_state_; }
 
+  /// As recordings show them.
   std::vector<std::string> q_names() const;
   std::vector<std::string> v_names() const;
   std::vector<std::string> joint_row_names() const;
   std::vector<std::string> contact_names() const;
+  void record(const State& state, VectorXd& q, VectorXd& v) const;
+
+  // The functions of all systems together, in the order of the parts; see System.
+  void displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const;
+  void displacement(const VectorXd& from, const VectorXd& to, VectorXd& out) const;
+  void measure_coordinates(const VectorXd& q, VectorXd& sizes) const;
+  void evaluate_mass(double t, const VectorXd& q, int block, RowMatrixRef mass) const;
+  void evaluate_force(double t, const VectorXd& q, const VectorXd& v, VectorRef force) const;
+  void evaluate_applied_force(double t, const VectorXd& q, const VectorXd& v,
+                              VectorRef force) const;
+  double evaluate_potential(double t, const VectorXd& q) const;
+  void evaluate_jacobians(double t, const VectorXd& q, const VectorXd& v, int block,
+                          RowMatrixRef k_q, RowMatrixRef k_v) const;
+  void evaluate_gyroscopic(double t, const VectorXd& q, const VectorXd& v, int block,
+                           RowMatrixRef gyroscopic) const;
+  void evaluate_constraints(double t, const VectorXd& q, VectorRef theta) const;
+  void evaluate_springs(double t, const VectorXd& q, VectorRef extension) const;
+  void evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const;
+  void append_constraint_rows(double t, const VectorXd& q, RowSet& out) const;
+  void append_velocity_rows(double t, const VectorXd& q, RowSet& out) const;
+  void append_spring_rows(double t, const VectorXd& q, RowSet& out) const;
+  void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
+  void append_mean_constraint_rows(double t, double h, const VectorXd& q, const VectorXd& v,
+                                   const VectorXd& change, RowSet& out) const;
+  /// Three forces per contact; one matrix per block.
+  void add_geometric_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
+                               std::span<const double> contact_forces,
+                               std::span<double> stiffness) const;
+  /// Of all joints of rigid bodies; see System.
+  std::vector<std::string> reaction_names() const;
+  void evaluate_reactions(const State& state, const VectorXd& joint_rows,
+                          VectorXd& reactions) const;
+  System::ContactPlace locate_contact(const State& state, int contact) const;
 
  private:
   friend class ModelBuilder;
 
+  template <class Info>
+  struct Item {
+    const Info* info = nullptr;
+    int part = 0;
+    int joint_row = 0;
+  };
+
   std::vector<Part> parts_;
+  std::vector<Block> blocks_;
+  std::vector<int> block_starts_;
+  std::vector<Item<ConstraintInfo>> constraints_;
+  std::vector<Item<VelocityRowInfo>> velocity_rows_;
+  std::vector<Item<SpringInfo>> springs_;
+  std::vector<Item<ContactInfo>> contacts_;
   State initial_state_;
-  int num_joint_rows_ = 0;
-  int num_contacts_ = 0;
+  bool has_compliant_constraints_ = false;
+  bool has_soft_constraints_ = false;
 };
 
 class ModelBuilder {
  public:
   /// Adds a system with its state at the start. Throws InputError if sizes differ or a number is
   /// not finite.
-  void add_system(std::shared_ptr<const GeneralizedSystem> system, const VectorXd& position,
+  void add_system(std::shared_ptr<const System> system, const VectorXd& position,
                   const VectorXd& velocity);
   [[nodiscard]] Model build() { return std::move(model_); }
 
@@ -78,22 +153,27 @@ class ModelEvaluator {
  public:
   Energy compute_energy(const Model& model, const State& state);
   /// All gaps Φ(q, t), in the order of the contacts.
-  void compute_gaps(const Model& model, double t, const VectorXd& q, VectorXd& gaps) const;
+  static void compute_gaps(const Model& model, double t, const VectorXd& q, VectorXd& gaps);
   /// γ_N = N v + ŵ_N of one contact.
   double compute_gap_rate(const Model& model, const State& state, int contact);
   /// ‖T v + ŵ_T‖ of one contact.
   double compute_slip_speed(const Model& model, const State& state, int contact);
   /// The smallest gap; infinite without contacts.
   double compute_smallest_gap(const Model& model, const State& state);
-  /// The largest |Θ|; 0 without constraints.
+  /// The largest |Θ| of constraints that are to hold exactly; 0 without.
   double compute_joint_error(const Model& model, const State& state);
 
  private:
-  /// γ of all rows of a contact, in values_.
-  VectorMap compute_contact_rates(const Model& model, const State& state, int contact);
+  /// γ of one row of the contact evaluated last.
+  double rate(const Model& model, const State& state, int row) const {
+    return contact_.rows.times(0, row, model.block_starts(), state.v.data()) + contact_.drift[row];
+  }
 
-  std::vector<double> values_;
-  std::vector<double> mass_;
+  /// Room for so many numbers; allocates only when it was never as large.
+  VectorMap values(int size);
+
+  RowSet contact_;
+  std::vector<double> values_, mass_;
 };
 
 /// A number that tells models apart: names, contact laws, springs, and all functions evaluated at
@@ -102,10 +182,10 @@ std::uint64_t compute_fingerprint(const Model& model);
 
 /// Why a simulation may not start from a state.
 struct StartFault {
-  enum class Where { kState, kMass, kForce, kContact, kConstraint, kSpring };
+  enum class Where { kState, kMass, kForce, kContact, kConstraint, kVelocityRow, kSpring };
   Where where = Where::kState;
   int part = 0;         // of the model
-  int index = 0;        // of the contact, constraint or spring in its part; a force's coordinate
+  int index = 0;        // of the contact, constraint or spring in its part; a force's velocity
   std::string message;  // names what is wrong, its value and what is allowed
   bool is_tolerable = false;  // with a larger tolerance
 };

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "stiction/base/linear_algebra.h"
-#include "stiction/problem/block_rows.h"
+#include "stiction/base/block_rows.h"
 #include "stiction/problem/friction_section.h"
 #include "stiction/problem/row_coupling.h"
 

@@ -1,13 +1,9 @@
 #include "stiction/record/recording_observer.h"
 
-#include <limits>
-
 #include "stiction/base/version.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::string> event_kind_names() {
   std::vector<std::string> names;
@@ -27,6 +23,7 @@ RecordingLayout make_layout(const Simulation& simulation, const std::string& nam
           .q_names = model.q_names(),
           .v_names = model.v_names(),
           .joint_names = model.joint_row_names(),
+          .reaction_names = model.reaction_names(),
           .contact_names = model.contact_names(),
           .event_kinds = event_kind_names()};
 }
@@ -35,13 +32,12 @@ std::span<const double> as_span(const VectorXd& x) {
   return {x.data(), static_cast<std::size_t>(x.size())};
 }
 
-/// A contact of a generalised system has no bodies and no place in space.
-ContactRow to_row(const ContactOutcome& contact) {
-  return {.a = -1,
-          .b = -1,
+ContactRow to_row(const ContactOutcome& contact, const System::ContactPlace& place) {
+  return {.a = place.a,
+          .b = place.b,
           .id = static_cast<std::uint64_t>(contact.contact),
-          .position = {kNone, kNone, kNone},
-          .normal = {kNone, kNone, kNone},
+          .position = place.position,
+          .normal = place.normal,
           .gap = contact.gap,
           .impulse = contact.impulse,
           .slip = contact.slip,
@@ -54,6 +50,7 @@ RecordingObserver::RecordingObserver(const std::string& path, const Simulation& 
                                      const std::string& name, const std::string& scene_text,
                                      int every)
     : writer_(path, make_layout(simulation, name, scene_text)),
+      model_(simulation.model()),
       every_(every),
       tolerance_(simulation.options().tolerance) {}
 
@@ -79,15 +76,19 @@ void RecordingObserver::append(const StepRecord& record) {
   if (record.step == last_step_) return;
   last_step_ = record.step;
   contacts_.clear();
-  for (const ContactOutcome& contact : record.contacts) contacts_.push_back(to_row(contact));
+  for (const ContactOutcome& contact : record.contacts)
+    contacts_.push_back(to_row(contact, model_.locate_contact(record.state, contact.contact)));
+  model_.record(record.state, q_, v_);
+  read_reactions(record);
   const EnergyLedger& e = record.energy;
   const Certificate& c = record.certificate;
   writer_.append({.step = record.step,
                   .time = record.state.t,
-                  .q = as_span(record.state.q),
-                  .v = as_span(record.state.v),
+                  .q = as_span(q_),
+                  .v = as_span(v_),
                   .contacts = contacts_,
                   .joint_impulses = record.joint_impulses,
+                  .reactions = as_span(reactions_),
                   .energy = {e.now.kinetic, e.now.potential, e.now.spring, e.applied, e.motor,
                              e.friction, e.impact, e.numerical},
                   .certificate = {c.momentum, c.bilateral, c.cone, c.gap, c.joint},
@@ -96,6 +97,15 @@ void RecordingObserver::append(const StepRecord& record) {
                   .wall = record.solver_wall,
                   .flagged = flagged_});
   flagged_ = 0;
+}
+
+/// Mean forces of joints over the step, at its end; zero at a start and in a pure impact.
+void RecordingObserver::read_reactions(const StepRecord& record) {
+  if (model_.num_constraints() == 0) return;
+  forces_ = ConstVectorMap(record.joint_impulses.data(),
+                           static_cast<Eigen::Index>(record.joint_impulses.size()));
+  forces_ *= record.h > 0 ? 1 / record.h : 0;
+  model_.evaluate_reactions(record.state, forces_, reactions_);
 }
 
 void RecordingObserver::close(const Simulation& simulation, std::string_view status) {

@@ -24,8 +24,12 @@ class RecordingObserver final : public StepObserver {
  private:
   void take_note(const StepRecord& record);
   void append(const StepRecord& record);
+  void read_reactions(const StepRecord& record);
 
   RecordingWriter writer_;
+  const Model& model_;  // of the simulation
+  VectorXd q_, v_;      // as recordings show them
+  VectorXd forces_, reactions_;
   int every_;
   double tolerance_;
   bool is_closing_ = false;

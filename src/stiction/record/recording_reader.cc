@@ -104,6 +104,8 @@ void read_description(const Hdf5File& file, Recording& recording) {
   recording.q_names = file.read_texts_attribute("q", "names");
   recording.v_names = file.read_texts_attribute("v", "names");
   recording.joint_names = file.read_texts_attribute("joints/impulse", "names");
+  if (file.has("joints/reaction"))
+    recording.reaction_names = file.read_texts_attribute("joints/reaction", "names");
   recording.contact_names = file.read_texts_attribute("contacts", "names");
 }
 
@@ -113,6 +115,9 @@ void read_steps(const Hdf5File& file, std::int64_t n, Recording& recording) {
   recording.q = read_matrix(file, "q", n, recording.q_names.size());
   recording.v = read_matrix(file, "v", n, recording.v_names.size());
   recording.joint_impulses = read_matrix(file, "joints/impulse", n, recording.joint_names.size());
+  recording.reactions = RowMatrixXd(static_cast<Eigen::Index>(n), 0);
+  if (!recording.reaction_names.empty())
+    recording.reactions = read_matrix(file, "joints/reaction", n, recording.reaction_names.size());
   recording.energy = read_group(file, "energy/", kEnergyNames, n);
   recording.certificate = read_group(file, "certificate/", kCertificateNames, n);
   recording.iterations = read_column<int>(file, "solver/iterations", n);

@@ -45,12 +45,13 @@ struct Recording {
   double h = 0;        // [s]
   std::string status;  // "complete", …; "running" if it is being written or was never closed
 
-  std::vector<std::string> q_names, v_names, joint_names, contact_names;
+  std::vector<std::string> q_names, v_names, joint_names, reaction_names, contact_names;
 
   std::vector<std::int64_t> step;
   std::vector<double> time;    // [s]
   RowMatrixXd q, v;            // num_rows × names
   RowMatrixXd joint_impulses;  // [N s]
+  RowMatrixXd reactions;       // [N, N m]; without columns in recordings of systems without bodies
   RowMatrixXd energy;          // [J], columns as in kEnergyNames
   RowMatrixXd certificate;     // columns as in kCertificateNames
   std::vector<int> iterations, stage;

@@ -107,12 +107,15 @@ std::vector<Column<double>> make_columns(const std::string& group,
 }
 
 struct StepColumns {
-  StepColumns(int num_q, int num_v, int num_joint_rows)
-      : q("q", num_q), v("v", num_v), joint_impulse("joints/impulse", num_joint_rows) {}
+  StepColumns(int num_q, int num_v, int num_joint_rows, int num_reactions)
+      : q("q", num_q),
+        v("v", num_v),
+        joint_impulse("joints/impulse", num_joint_rows),
+        reaction("joints/reaction", num_reactions) {}
 
   Column<double> time{"time"};
   Column<std::int64_t> step{"step"};
-  Column<double> q, v, joint_impulse;
+  Column<double> q, v, joint_impulse, reaction;
   std::vector<Column<double>> energy = make_columns("energy/", kEnergyNames);
   std::vector<Column<double>> certificate = make_columns("certificate/", kCertificateNames);
   Column<int> iterations{"solver/iterations"}, stage{"solver/stage"}, flagged{"solver/flagged"};
@@ -121,7 +124,7 @@ struct StepColumns {
   /// In this order the columns reach the file, so that /time has no step that another one lacks.
   template <class Function>
   void for_each(const Function& function) {
-    function(q), function(v), function(joint_impulse);
+    function(q), function(v), function(joint_impulse), function(reaction);
     for (auto& column : energy) function(column);
     for (auto& column : certificate) function(column);
     function(iterations), function(stage), function(wall), function(flagged);
@@ -134,6 +137,7 @@ struct StepColumns {
     q.push(row.q);
     v.push(row.v);
     joint_impulse.push(row.joint_impulses);
+    reaction.push(row.reactions);
     for (std::size_t i = 0; i < energy.size(); ++i) energy[i].push(row.energy[i]);
     for (std::size_t i = 0; i < certificate.size(); ++i) certificate[i].push(row.certificate[i]);
     iterations.push(row.iterations);
@@ -167,6 +171,7 @@ void write_names(Hdf5File& file, const RecordingLayout& layout) {
   file.write_attribute("q", "names", std::span(layout.q_names));
   file.write_attribute("v", "names", std::span(layout.v_names));
   file.write_attribute("joints/impulse", "names", std::span(layout.joint_names));
+  file.write_attribute("joints/reaction", "names", std::span(layout.reaction_names));
   file.write_attribute("contacts", "names", std::span(layout.contact_names));
   file.write_attribute("events", "kinds", std::span(layout.event_kinds));
   const std::vector<std::string> commit_names = {"steps", "contacts", "bytes"};
@@ -198,7 +203,7 @@ class RecordingWriter::File {
     steps_.for_each(function);
   }
 
-  std::size_t num_q_, num_v_, num_joint_rows_, num_event_kinds_;
+  std::size_t num_q_, num_v_, num_joint_rows_, num_reactions_, num_event_kinds_;
   std::int64_t last_step_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t last_event_step_ = std::numeric_limits<std::int64_t>::min();
 
@@ -222,11 +227,12 @@ RecordingWriter::File::File(const std::string& path, const RecordingLayout& layo
     : num_q_(layout.q_names.size()),
       num_v_(layout.v_names.size()),
       num_joint_rows_(layout.joint_names.size()),
+      num_reactions_(layout.reaction_names.size()),
       num_event_kinds_(layout.event_kinds.size()),
       pending_(path),
       file_(Hdf5File::create(pending_.temporary_path(), path)),
-      steps_(static_cast<int>(num_q_), static_cast<int>(num_v_),
-             static_cast<int>(num_joint_rows_)) {
+      steps_(static_cast<int>(num_q_), static_cast<int>(num_v_), static_cast<int>(num_joint_rows_),
+             static_cast<int>(num_reactions_)) {
   write_description(file_, layout);
   const auto make = [&](const auto& column) { column.make(file_); };
   for_each_column(make);
@@ -250,6 +256,7 @@ void RecordingWriter::File::check_row(const StepRow& row) const {
   check_size("q", row.q.size(), num_q_);
   check_size("v", row.v.size(), num_v_);
   check_size("joint_impulses", row.joint_impulses.size(), num_joint_rows_);
+  check_size("reactions", row.reactions.size(), num_reactions_);
   if (row.step <= last_step_)
     throw InputError(
         fmt::format("recorded step {} does not come after step {}", row.step, last_step_));
@@ -279,7 +286,7 @@ void RecordingWriter::File::push(const StepRow& row) {
   for (const ContactRow& contact : row.contacts) contacts_.push(row.step, contact);
   ++num_steps_;
   num_contacts_ += static_cast<std::int64_t>(row.contacts.size());
-  num_bytes_ += (num_q_ + num_v_ + num_joint_rows_) * sizeof(double) +
+  num_bytes_ += (num_q_ + num_v_ + num_joint_rows_ + num_reactions_) * sizeof(double) +
                 row.contacts.size() * sizeof(ContactRow);
   is_sound_ = true;
 }

@@ -28,9 +28,10 @@ struct RecordingLayout {
   double h = 0;              // [s]
   std::vector<std::string> q_names = {};
   std::vector<std::string> v_names = {};
-  std::vector<std::string> joint_names = {};    // one per joint row
-  std::vector<std::string> contact_names = {};  // may be empty
-  std::vector<std::string> event_kinds = {};    // may be empty
+  std::vector<std::string> joint_names = {};     // one per joint row
+  std::vector<std::string> reaction_names = {};  // may be empty
+  std::vector<std::string> contact_names = {};   // may be empty
+  std::vector<std::string> event_kinds = {};     // may be empty
 };
 
 class RecordingWriter {

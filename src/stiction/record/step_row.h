@@ -49,6 +49,7 @@ struct StepRow {
   std::span<const double> v = {};
   std::span<const ContactRow> contacts = {};
   std::span<const double> joint_impulses = {};          // [N s]
+  std::span<const double> reactions = {};               // [N, N m] mean of the step
   std::array<double, kEnergyNames.size()> energy = {};  // [J]
   std::array<double, kCertificateNames.size()> certificate = {};
   int iterations = 0;  // of the solver

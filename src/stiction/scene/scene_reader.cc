@@ -10,6 +10,8 @@
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
 #include "stiction/model/expression_system.h"
+#include "stiction/model/rigid_body_system.h"
+#include "stiction/scene/bodies_reader.h"
 #include "stiction/scene/generalized_reader.h"
 #include "stiction/scene/scene.h"
 #include "stiction/scene/schema.h"
@@ -86,20 +88,61 @@ void report_mass_faults(const ExpressionSystemDescription& description, const Sc
   }
 }
 
-/// Compiles the system; what only the compiler of formulas finds is reported for the whole block.
-std::optional<Model> build_model(const GeneralizedSceneSystem& system, const SceneValue& place,
-                                 Diagnostics& diagnostics) {
-  report_mass_faults(system.description, place["mass"], diagnostics);
-  if (diagnostics.has_errors()) return std::nullopt;
+/// The model under construction, and where in the scene its parts come from.
+struct ModelInProgress {
+  ModelBuilder builder{};
+  std::vector<PlaceOfFault> place_of_fault{};
+};
+
+/// Reads and adds the rigid bodies; what only the system finds is reported for all of them.
+void add_bodies(const SceneValue& root, const std::shared_ptr<ExpressionPool>& pool,
+                const SymbolTable& parameters, Diagnostics& diagnostics, ModelInProgress& model) {
+  BodiesScene bodies = read_bodies(root, pool, parameters, diagnostics);
+  if (diagnostics.has_errors()) return;
   try {
-    ModelBuilder builder;
-    builder.add_system(std::make_shared<ExpressionSystem>(system.description), system.position,
-                       system.velocity);
-    return builder.build();
+    const auto system = std::make_shared<RigidBodySystem>(bodies.description);
+    model.builder.add_system(system, system->initial_q(), system->initial_v());
+    model.place_of_fault.emplace_back(
+        [bodies = std::move(bodies), system](const StartFault& fault) {
+          return find_body_place(bodies, *system, fault);
+        });
+  } catch (const InputError& error) {
+    diagnostics.error(root["bodies"].node->position, root["bodies"].path, error.what());
+  }
+}
+
+/// Reads, compiles and adds the system in its own coordinates; what only the compiler of formulas
+/// finds is reported for the whole block.
+void add_generalized(const SceneValue& place, const std::shared_ptr<ExpressionPool>& pool,
+                     const SymbolTable& parameters, Diagnostics& diagnostics,
+                     ModelInProgress& model) {
+  const GeneralizedSceneSystem read = read_generalized(place, pool, parameters, diagnostics);
+  if (diagnostics.has_errors()) return;
+  report_mass_faults(read.description, place["mass"], diagnostics);
+  if (diagnostics.has_errors()) return;
+  try {
+    const auto system = std::make_shared<ExpressionSystem>(read.description);
+    model.builder.add_system(system, read.position, read.velocity);
+    model.place_of_fault.emplace_back([place, system](const StartFault& fault) {
+      return find_generalized_place(place, *system, fault);
+    });
   } catch (const InputError& error) {
     diagnostics.error(place.node->position, place.path, error.what());
-    return std::nullopt;
   }
+}
+
+/// Keys of rigid bodies in a scene that has none, and a scene that has nothing.
+void report_missing_systems(const SceneValue& root, Diagnostics& diagnostics) {
+  if (root["bodies"]) return;
+  for (const char* key : {"gravity", "materials", "joints", "springs", "forces"})
+    if (const SceneValue given = root[key])
+      diagnostics.error(given.node->position, given.path,
+                        "belongs to rigid bodies, but the scene has no 'bodies'",
+                        "what a system in its own coordinates needs stands in 'generalized'");
+  if (!root["generalized"] && root.is_object())
+    diagnostics.error(root.node->position, "", "the scene has neither 'bodies' nor 'generalized'",
+                      "describe rigid bodies under 'bodies', or a system in its own coordinates "
+                      "under 'generalized'");
 }
 
 }  // namespace
@@ -120,17 +163,16 @@ std::optional<Scene> read_scene(const std::string& text, const KnownNames& known
   scene.simulate = read_simulate(root["simulate"], parameters, QuantityReader(pool, diagnostics),
                                  known, diagnostics);
   scene.simulate.project_start = overrides.project_start.value_or(scene.simulate.project_start);
-  const SceneValue generalized = root["generalized"];
-  if (!generalized.is_object()) return std::nullopt;
-  const GeneralizedSceneSystem system =
-      read_generalized(generalized, pool, parameters, diagnostics);
+  report_missing_systems(root, diagnostics);
+  ModelInProgress model;
+  if (root["bodies"].is_array()) add_bodies(root, pool, parameters, diagnostics, model);
+  if (const SceneValue generalized = root["generalized"]; generalized.is_object())
+    add_generalized(generalized, pool, parameters, diagnostics, model);
   if (diagnostics.has_errors()) return std::nullopt;
 
-  std::optional<Model> model = build_model(system, generalized, diagnostics);
-  if (!model) return std::nullopt;
-  report_start_faults(*model, scene.simulate, generalized, diagnostics);
+  scene.model = model.builder.build();
+  report_start_faults(scene.model, scene.simulate, model.place_of_fault, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
-  scene.model = std::move(*model);
   return scene;
 }
 

@@ -59,6 +59,19 @@ SteppingOptions read_stepping(const SceneValue& simulate, const SymbolTable& par
   event_number("time_tolerance", events.time_tolerance, kShareOfStep);
   event_number("restitution_threshold", events.restitution_threshold, kNotNegative);
 
+  if (const SceneValue gyroscopic = simulate["gyroscopic"]; gyroscopic.is_string())
+    options.gyroscopic = gyroscopic.node->string == "implicit" ? GyroscopicTerm::kImplicit
+                                                               : GyroscopicTerm::kExplicit;
+  SpookOptions& spook = options.spook;
+  const SceneValue spook_block = simulate["spook"];
+  spook.geometric_stiffness =
+      spook_block["geometric_stiffness"].boolean_or(spook.geometric_stiffness);
+  spook.position_iteration = spook_block["position_iteration"].boolean_or(spook.position_iteration);
+  const NumberReader spook_number(spook_block, parameters, quantities);
+  spook_number("relaxation", spook.relaxation, kPositive);
+  spook_number("compliance", spook.compliance, kPositive);
+  spook_number("stiffness_return", spook.stiffness_return, {.at_least = 0, .below = 1});
+
   const NumberReader error_number(simulate["error_control"], parameters, quantities);
   error_number("tolerance", options.error_control.tolerance, kNotNegative);
   error_number("min_step", options.error_control.min_step, kShareOfStep);

@@ -6,39 +6,22 @@
 namespace stiction {
 namespace {
 
-ConstVectorMap part_of(const VectorXd& x, const Model::Part& part) {
-  return {x.data() + part.offset, part.system->num_coordinates()};
-}
-
 /// A contact whose gap is below this share of the way that forces alone would move it in the step
 /// counts as touching: a body at rest on another keeps its contact although rounding lifts it off
 /// by 1e-19 m. Of order h², hence without effect on the order of a scheme.
 constexpr double kTouchingShare = 1e-6;
 
-/// row · (q − q̂) over the coordinates of a part.
-template <class Row>
-double lag(const Row& row, const Model::Part& part, const State& start,
-           const EvaluationPoint& prediction) {
-  return row.dot(part_of(start.q, part) - part_of(prediction.q, part));
+/// Impulse of a force over h, which may be unbounded.
+double bound(double h, double force) {
+  return std::isinf(force) ? StepProblem::kUnbounded : h * force;
 }
 
 }  // namespace
-
-RowMatrixMap StepAssembly::matrix(int rows, int columns) {
-  matrix_storage_.resize(static_cast<std::size_t>(rows) * columns);
-  return {matrix_storage_.data(), rows, columns};
-}
-
-VectorMap StepAssembly::vector(int size) {
-  vector_storage_.resize(size);
-  return {vector_storage_.data(), size};
-}
 
 void StepAssembly::clear() {
   problem_.clear();
   joint_rows_.clear();
   explicit_springs_.clear();
-  explicit_gradients_.clear();
   contact_indices_.clear();
   contact_drifts_.clear();
 }
@@ -47,30 +30,49 @@ void StepAssembly::add_mass_and_momentum(const Model& model, const EvaluationPoi
                                          const EvaluationPoint& force_point, const VectorXd& v,
                                          double h) {
   problem_.h = h;
-  for (const Model::Part& part : model.parts()) {
-    const int n = part.system->num_coordinates();
-    const ConstVectorMap v_part = part_of(v, part);
+  if (h != 0) {
+    force_.resize(v.size());
+    model.evaluate_force(force_point.t, force_point.q, v, force_);
+  }
+  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
+    const auto [part, index, start, n] = model.blocks()[b];
     RowMatrixMap mass = problem_.add_mass_block(n);
-    part.system->evaluate_mass(mass_point.t, part_of(mass_point.q, part), mass);
-    VectorMap p = problem_.block_p(problem_.num_blocks() - 1);
-    p.noalias() = mass.lazyProduct(v_part);
-    if (h == 0) continue;
-    VectorMap force = vector(n);
-    part.system->evaluate_force(force_point.t, part_of(force_point.q, part), v_part, force);
-    p += h * force;
+    model.evaluate_mass(mass_point.t, mass_point.q, b, mass);
+    VectorMap p = problem_.block_p(b);
+    p.noalias() = mass.lazyProduct(v.segment(start, n));
+    if (h != 0) p += h * force_.segment(start, n);
   }
 }
 
 void StepAssembly::make_gyroscopic_term_implicit(const Model& model, const EvaluationPoint& point,
                                                  const VectorXd& v, double h) {
   for (int b = 0; b < problem_.num_blocks(); ++b) {
-    const Model::Part& part = model.parts()[b];
-    const ConstVectorMap v_part = part_of(v, part);
-    const int n = part.system->num_coordinates();
-    RowMatrixMap gyroscopic = matrix(n, n);
-    part.system->evaluate_gyroscopic(point.t, part_of(point.q, part), v_part, gyroscopic);
+    const int n = problem_.block_size(b);
+    matrix_storage_.resize(static_cast<std::size_t>(n) * n);
+    RowMatrixMap gyroscopic(matrix_storage_.data(), n, n);
+    model.evaluate_gyroscopic(point.t, point.q, v, b, gyroscopic);
     problem_.mass_block(b) += h * gyroscopic;
-    problem_.block_p(b) += h * gyroscopic.lazyProduct(v_part);
+    problem_.block_p(b) += h * gyroscopic.lazyProduct(v.segment(problem_.dof_start[b], n));
+  }
+}
+
+void StepAssembly::add_midpoint_mass_and_momentum(const Model& model, const EvaluationPoint& mid,
+                                                  const VectorXd& v, const VectorXd& mean_velocity,
+                                                  const VectorXd& guess, double h) {
+  problem_.h = h;
+  force_.resize(v.size());
+  model.evaluate_force(mid.t, mid.q, mean_velocity, force_);
+  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
+    const auto [part, index, start, n] = model.blocks()[b];
+    RowMatrixMap mass = problem_.add_mass_block(n);
+    model.evaluate_mass(mid.t, mid.q, b, mass);
+    matrix_storage_.resize(static_cast<std::size_t>(n) * n);
+    RowMatrixMap gyroscopic(matrix_storage_.data(), n, n);
+    model.evaluate_gyroscopic(mid.t, mid.q, mean_velocity, b, gyroscopic);
+    VectorMap p = problem_.block_p(b);
+    p.noalias() = mass.lazyProduct(v.segment(start, n));
+    p += h * force_.segment(start, n) + 0.5 * h * gyroscopic.lazyProduct(guess.segment(start, n));
+    mass += 0.5 * h * gyroscopic;
   }
 }
 
@@ -78,263 +80,425 @@ void StepAssembly::add_trapezoidal_mass_and_momentum(const Model& model, const S
                                                      const EvaluationPoint& mid, double h,
                                                      double factor, ForceJacobians jacobians) {
   problem_.h = h;
-  for (const Model::Part& part : model.parts()) {
-    const int n = part.system->num_coordinates();
-    const ConstVectorMap q = part_of(start.q, part), v = part_of(start.v, part);
+  force_.resize(start.v.size());
+  force_at_end_.resize(start.v.size());
+  model.evaluate_force(start.t, start.q, start.v, force_);
+  model.evaluate_force(start.t + h, start.q, start.v, force_at_end_);
+  force_ += force_at_end_;
+  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
+    const auto [part, index, offset, n] = model.blocks()[b];
+    const auto v = start.v.segment(offset, n);
+    auto force = force_.segment(offset, n);
     RowMatrixMap mass = problem_.add_mass_block(n);
-    part.system->evaluate_mass(mid.t, part_of(mid.q, part), mass);
-    VectorMap both = vector(2 * n);
-    auto force = both.head(n), force_at_end = both.tail(n);
-    part.system->evaluate_force(start.t, q, v, force);
-    part.system->evaluate_force(start.t + h, q, v, force_at_end);
-    force += force_at_end;
+    model.evaluate_mass(mid.t, mid.q, b, mass);
     if (jacobians != ForceJacobians::kSpringsOnly) {
-      RowMatrixMap both_slopes = matrix(2 * n, n);
-      auto k_q = both_slopes.topRows(n), k_v = both_slopes.bottomRows(n);
-      part.system->evaluate_force_jacobians(start.t + h, q, v, k_q, k_v);
+      matrix_storage_.resize(static_cast<std::size_t>(2) * n * n);
+      RowMatrixMap k_q(matrix_storage_.data(), n, n),
+          k_v(matrix_storage_.data() + static_cast<std::ptrdiff_t>(n) * n, n, n);
+      model.evaluate_jacobians(start.t + h, start.q, start.v, b, k_q, k_v);
       mass -= 0.5 * h * k_v + 0.25 * h * h * k_q;
       force += h * k_q.lazyProduct(v);  // Potra et al. 2006, (6.9) with the factor h for h/2
     }
     mass *= factor;
-    VectorMap p = problem_.block_p(problem_.num_blocks() - 1);
+    VectorMap p = problem_.block_p(b);
     p.noalias() = mass.lazyProduct(v);
     p += 0.5 * h * force;
   }
 }
 
-/// Adds all constraint rows; `bias(part, row, i, drift)` says what b is, with G and ∂Θ/∂t at
-/// `point`.
-template <class Bias>
-void StepAssembly::add_constraints(const Model& model, const EvaluationPoint& point,
-                                   double compliance, const Bias& bias) {
-  for (int b = 0; b < static_cast<int>(model.parts().size()); ++b) {
-    const Model::Part& part = model.parts()[b];
-    const int num_rows = part.system->num_constraints(), n = part.system->num_coordinates();
-    if (num_rows == 0) continue;
-    RowMatrixMap rows = matrix(num_rows, n);
-    VectorMap drift = vector(num_rows);
-    part.system->evaluate_constraint_rows(point.t, part_of(point.q, part), rows, drift);
-    const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(b);
-    for (int i = 0; i < num_rows; ++i) {
-      double mobility = 0;  // G diag(M)⁻¹Gᵀ
-      for (int k = 0; k < n; ++k) mobility += rows(i, k) * rows(i, k) / std::abs(mass(k, k));
-      problem_.add_bilateral_row(
-          {.compliance = compliance * mobility, .bias = bias(part, rows.row(i), i, drift[i])});
-      problem_.bilateral.add_entry(b, n) = rows.row(i);
-      joint_rows_.push_back({.joint_row = part.constraint_offset + i, .drift = drift[i]});
+/// J diag(M)⁻¹Jᵀ of the first row of a row block.
+double StepAssembly::mobility(const BlockRows& rows, int row_block) const {
+  double sum = 0;
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
+    const ConstRowMatrixMap mass = problem_.mass_block(rows.entry_block(e));
+    const double* values = rows.entry_values(e);
+    for (int k = 0; k < rows.entry_columns(e); ++k)
+      sum += values[k] * values[k] / std::abs(mass(k, k));
+  }
+  return sum;
+}
+
+void StepAssembly::add_row(const BlockRows& from, int row, const StepProblem::BilateralRow& form,
+                           const JointRow& joint_row) {
+  problem_.add_bilateral_row(form);
+  problem_.bilateral.add_entries_of(from, row);
+  joint_rows_.push_back(joint_row);
+}
+
+/// Adds the rows in constraints_. With x the values in theta_, Θ is x + h (G w + ∂Θ/∂t) at the end
+/// of the step.
+void StepAssembly::add_constraints(const Model& model, const VectorXd& v, double h,
+                                   const ConstraintForm& form) {
+  for (int i = 0; i < model.num_constraints(); ++i) {
+    const ConstraintInfo& info = model.constraint(i);
+    const int joint_row = model.joint_row_of_constraint(i);
+    if (h == 0 && !info.is_rigid()) continue;
+    if (info.is_compliant()) {
+      const Spring spring{1 / info.compliance, info.damping_time / info.compliance, theta_[i]};
+      add_spring_row(constraints_, i, joint_row, spring, h, form.spring_rule, v);
+      continue;
     }
+    const bool is_motor = !info.is_rigid();
+    // A motor that holds a position takes back all of its error at once, as far as it can.
+    const double share = is_motor && form.stabilization == 0 ? 1 : form.stabilization;
+    const double drift = constraints_.drift[i];
+    add_row(constraints_.rows, i,
+            {.compliance = is_motor ? 0 : form.compliance * mobility(constraints_.rows, i),
+             .bias = (share == 0 || h == 0 ? 0 : -share * theta_[i] / h) - drift,
+             .lower = -bound(h, info.max_effort),
+             .upper = bound(h, info.max_effort)},
+            {.joint_row = joint_row,
+             .kind = is_motor ? JointRow::Kind::kMotor : JointRow::Kind::kRigid,
+             .drift = drift});
+  }
+}
+
+void StepAssembly::add_velocity_rows(const Model& model, const EvaluationPoint& point, double h,
+                                     double compliance) {
+  if (model.num_velocity_rows() == 0) return;
+  using Kind = VelocityRowInfo::Kind;
+  constraints_.clear();
+  model.append_velocity_rows(point.t, point.q, constraints_);
+  for (int i = 0; i < model.num_velocity_rows(); ++i) {
+    const VelocityRowInfo& info = model.velocity_row(i);
+    const bool is_rigid = info.kind == Kind::kNonholonomic;
+    if (h == 0 && !is_rigid) continue;
+    const double drift = constraints_.drift[i];
+    // What is bounded holds exactly below its bound: friction does not creep.
+    add_row(constraints_.rows, i,
+            {.compliance = is_rigid ? compliance * mobility(constraints_.rows, i) : 0,
+             .bias = -drift,
+             .lower = -bound(h, info.max_effort),
+             .upper = bound(h, info.max_effort)},
+            {.joint_row = model.joint_row_of_velocity_row(i),
+             .kind = is_rigid                    ? JointRow::Kind::kRigid
+                     : info.kind == Kind::kMotor ? JointRow::Kind::kMotor
+                                                 : JointRow::Kind::kFriction,
+             .drift = drift});
   }
 }
 
 void StepAssembly::add_constraint_rows(const Model& model, const EvaluationPoint& point,
                                        const State& start, double h, const ConstraintForm& form) {
-  const double rate = h > 0 ? form.stabilization / h : 0;
-  add_constraints(model, point, form.compliance,
-                  [&](const Model::Part& part, const auto&, int i, double drift) {
-                    if (rate == 0) return -drift;
-                    if (i == 0) {
-                      extra_storage_.resize(part.system->num_constraints());
-                      VectorMap theta(extra_storage_.data(), part.system->num_constraints());
-                      part.system->evaluate_constraints(start.t, part_of(start.q, part), theta);
-                    }
-                    return -drift - rate * extra_storage_[i];
-                  });
+  if (model.num_constraints() > 0) {
+    constraints_.clear();
+    model.append_constraint_rows(point.t, point.q, constraints_);
+    if (h > 0 && (form.stabilization > 0 || model.has_soft_constraints())) {
+      theta_.resize(model.num_constraints());
+      model.evaluate_constraints(start.t, start.q, theta_);
+    }
+    add_constraints(model, start.v, h, form);
+  }
+  add_velocity_rows(model, point, h, form.compliance);
+}
+
+/// q − q̂, as a displacement.
+void StepAssembly::evaluate_lag(const Model& model, const EvaluationPoint& prediction,
+                                const State& start) {
+  model.displacement(prediction.q, start.q, lag_);
 }
 
 void StepAssembly::add_constraint_rows_at_end(const Model& model, const EvaluationPoint& prediction,
                                               const State& start, double h,
                                               const ConstraintForm& form) {
-  add_constraints(model, prediction, form.compliance,
-                  [&](const Model::Part& part, const auto& row, int i, double) {
-                    if (i == 0) {
-                      extra_storage_.resize(part.system->num_constraints());
-                      VectorMap theta(extra_storage_.data(), part.system->num_constraints());
-                      part.system->evaluate_constraints(prediction.t, part_of(prediction.q, part),
-                                                        theta);
-                    }
-                    return -(extra_storage_[i] + lag(row, part, start, prediction)) / h;
-                  });
+  if (model.num_constraints() > 0) {
+    evaluate_lag(model, prediction, start);
+    constraints_.clear();
+    model.append_constraint_rows(prediction.t, prediction.q, constraints_);
+    theta_.resize(model.num_constraints());
+    model.evaluate_constraints(prediction.t, prediction.q, theta_);
+    for (int i = 0; i < model.num_constraints(); ++i)
+      theta_[i] += row_times(constraints_, i, 0, lag_) - h * constraints_.drift[i];
+    ConstraintForm at_end = form;
+    at_end.stabilization = 1;
+    add_constraints(model, start.v, h, at_end);
+  }
+  add_velocity_rows(model, prediction, h, form.compliance);
 }
 
-/// Evaluates ∇φ and ∂φ/∂t at `rows_at` and φ at `values_at`, and calls use(part, block, i, row,
-/// drift, extension) for every spring, with the rows and drifts of its part in storage.
-template <class Use>
-void StepAssembly::for_each_spring(const Model& model, const EvaluationPoint& rows_at,
-                                   const EvaluationPoint& values_at, const Use& use) {
-  for (int b = 0; b < static_cast<int>(model.parts().size()); ++b) {
-    const Model::Part& part = model.parts()[b];
-    const int num_rows = part.system->num_springs(), n = part.system->num_coordinates();
-    if (num_rows == 0) continue;
-    RowMatrixMap rows = matrix(num_rows, n);
-    VectorMap both = vector(2 * num_rows);
-    auto drift = both.head(num_rows), extension = both.tail(num_rows);
-    part.system->evaluate_spring_rows(rows_at.t, part_of(rows_at.q, part), rows, drift);
-    part.system->evaluate_springs(values_at.t, part_of(values_at.q, part), extension);
-    for (int i = 0; i < num_rows; ++i) use(part, b, i, rows.row(i), drift[i], extension[i]);
+void StepAssembly::add_mean_constraint_rows(const Model& model, const State& start, double h,
+                                            const EvaluationPoint& mid,
+                                            const VectorXd& mean_velocity, const VectorXd& change,
+                                            double compliance) {
+  if (model.num_constraints() > 0) {
+    constraints_.clear();
+    model.append_mean_constraint_rows(mid.t, h, mid.q, mean_velocity, change, constraints_);
+    theta_.resize(model.num_constraints());
+    model.evaluate_constraints(start.t, start.q, theta_);
+    // v⁺ = 2w̄ − v: what add_constraints demands of w is demanded of the mean velocity.
+    const int first = problem_.num_bilateral();
+    add_constraints(
+        model, start.v, h,
+        {.compliance = compliance, .stabilization = 1, .spring_rule = SpringRule::kMeanByEnd});
+    for (int i = first; i < problem_.num_bilateral(); ++i) {
+      if (joint_rows_[i].kind == JointRow::Kind::kSpring) continue;
+      problem_.bias[i] = 2 * problem_.bias[i] -
+                         problem_.bilateral.times(i, 0, problem_.dof_start.data(), start.v.data());
+    }
   }
+  add_velocity_rows(model, mid, h, compliance);
+}
+
+void StepAssembly::add_geometric_stiffness(const Model& model, const EvaluationPoint& point,
+                                           const VectorXd& v, double h,
+                                           std::span<const double> joint_forces,
+                                           std::span<const double> contact_forces,
+                                           const Turning& turning) {
+  stiffness_.assign(problem_.mass_values.size(), 0.0);
+  model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces, stiffness_);
+  for (int b = 0; b < problem_.num_blocks(); ++b) {
+    const int n = problem_.block_size(b);
+    const ConstRowMatrixMap k(stiffness_.data() + problem_.mass_start[b], n, n);
+    problem_.mass_block(b) += turning.inertia * h * h * k;
+    if (turning.momentum != 0)
+      problem_.block_p(b) +=
+          turning.momentum * h * h * k.lazyProduct(v.segment(problem_.dof_start[b], n));
+  }
+}
+
+StepAssembly::TurningExcess StepAssembly::find_turning_excess(
+    const Model& model, const EvaluationPoint& point, double h,
+    std::span<const double> joint_forces, std::span<const double> contact_forces) {
+  new_stiffness_.assign(problem_.mass_values.size(), 0.0);
+  stiffness_.resize(problem_.mass_values.size(), 0.0);
+  model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces, new_stiffness_);
+  TurningExcess worst;
+  double largest = -1;
+  for (int b = 0; b < problem_.num_blocks(); ++b) {
+    const int n = problem_.block_size(b);
+    matrix_storage_.resize(static_cast<std::size_t>(n) * n);
+    RowMatrixMap mass(matrix_storage_.data(), n, n);
+    model.evaluate_mass(point.t, point.q, b, mass);
+    TurningExcess excess;
+    for (int i = 0; i < n; ++i) {
+      const std::ptrdiff_t diagonal =
+          problem_.mass_start[b] + static_cast<std::ptrdiff_t>(i) * (n + 1);
+      excess.trace += h * h * new_stiffness_[diagonal] / mass(i, i);
+      excess.used += h * h * stiffness_[diagonal] / mass(i, i);
+    }
+    if (excess.trace - 2 * excess.used > largest) {
+      largest = excess.trace - 2 * excess.used;
+      worst = excess;
+    }
+  }
+  return worst;
+}
+
+/// ∇φ and ∂φ/∂t at `rows_at` into springs_, φ at `values_at` into extension_.
+void StepAssembly::evaluate_springs(const Model& model, const EvaluationPoint& rows_at,
+                                    const EvaluationPoint& values_at) {
+  springs_.clear();
+  model.append_spring_rows(rows_at.t, rows_at.q, springs_);
+  extension_.resize(model.num_springs());
+  model.evaluate_springs(values_at.t, values_at.q, extension_);
 }
 
 void StepAssembly::add_spring_rows(const Model& model, const EvaluationPoint& point,
                                    const State& start, double h, SpringRule rule) {
-  for_each_spring(
-      model, point, {start.t, start.q},
-      [&](const Model::Part& part, int block, int i, const auto&, double, double extension) {
-        add_spring_row(part, block, i, extension, h, rule, start.v);
-      });
+  if (model.num_springs() == 0) return;
+  evaluate_springs(model, point, {start.t, start.q});
+  for (int i = 0; i < model.num_springs(); ++i)
+    add_spring_row(springs_, i, model.joint_row_of_spring(i),
+                   {model.spring(i).stiffness, model.spring(i).damping, extension_[i]}, h, rule,
+                   start.v);
 }
 
 void StepAssembly::add_spring_rows_at_end(const Model& model, const EvaluationPoint& prediction,
                                           const State& start, double h) {
+  if (model.num_springs() == 0) return;
+  evaluate_lag(model, prediction, start);
+  evaluate_springs(model, prediction, prediction);
   // The rows add h (∇φᵀw + ∂φ/∂t) to an extension at the start.
-  for_each_spring(model, prediction, prediction,
-                  [&](const Model::Part& part, int block, int i, const auto& row, double drift,
-                      double extension) {
-                    add_spring_row(part, block, i,
-                                   extension + lag(row, part, start, prediction) - h * drift, h,
-                                   SpringRule::kEnd, start.v);
-                  });
+  for (int i = 0; i < model.num_springs(); ++i)
+    add_spring_row(springs_, i, model.joint_row_of_spring(i),
+                   {model.spring(i).stiffness, model.spring(i).damping,
+                    extension_[i] + row_times(springs_, i, 0, lag_) - h * springs_.drift[i]},
+                   h, SpringRule::kEnd, start.v);
 }
 
-/// Adds spring i of a part with the rows and drifts that are in storage.
-void StepAssembly::add_spring_row(const Model::Part& part, int block, int i, double extension,
+/// Adds row i as a spring whose extension is x at the start.
+void StepAssembly::add_spring_row(const RowSet& rows, int i, int joint_row, const Spring& spring,
                                   double h, SpringRule rule, const VectorXd& v) {
-  const int n = part.system->num_coordinates();
-  const GeneralizedSystem::SpringInfo& spring = part.system->layout().springs[i];
-  const ConstVectorMap row(matrix_storage_.data() + static_cast<std::ptrdiff_t>(i) * n, n);
-  const double drift = vector_storage_[i];
   const bool is_mean = rule != SpringRule::kEnd;
   const double stiffness = (is_mean ? 0.5 : 1) * h * h * spring.stiffness + h * spring.damping;
   if (stiffness == 0) return;  // no impulse in no time
-  double compliance = 1 / stiffness, bias = -h * spring.stiffness * extension / stiffness - drift;
+  double compliance = 1 / stiffness,
+         bias = -h * spring.stiffness * spring.extension / stiffness - rows.drift[i];
   if (rule == SpringRule::kMeanByEnd) {
     compliance *= 2;
-    bias = 2 * bias - row.dot(part_of(v, part));
+    bias = 2 * bias - row_times(rows, i, 0, v);
   }
-  problem_.add_bilateral_row({.compliance = compliance, .bias = bias});
-  problem_.bilateral.add_entry(block, n) = row.transpose();
-  joint_rows_.push_back({.joint_row = part.constraint_offset + part.system->num_constraints() + i,
-                         .drift = drift,
-                         .damping = h * spring.damping,
-                         .is_spring = true,
-                         .rule = rule});
+  add_row(rows.rows, i, {.compliance = compliance, .bias = bias},
+          {.joint_row = joint_row,
+           .kind = JointRow::Kind::kSpring,
+           .drift = rows.drift[i],
+           .damping = h * spring.damping,
+           .rule = rule});
 }
 
 void StepAssembly::add_explicit_springs(const Model& model, const State& start, double h) {
   const EvaluationPoint here{start.t, start.q};
-  for_each_spring(model, here, here,
-                  [&](const Model::Part& part, int block, int i, const auto& row, double drift,
-                      double extension) {
-                    const GeneralizedSystem::SpringInfo& spring = part.system->layout().springs[i];
-                    const double damping =
-                        -h * spring.damping * (row.dot(part_of(start.v, part)) + drift);
-                    const double impulse = -h * spring.stiffness * extension + damping;
-                    problem_.block_p(block) += impulse * row.transpose();
-                    explicit_springs_.push_back(
-                        {.joint_row = part.constraint_offset + part.system->num_constraints() + i,
-                         .part = block,
-                         .first_entry = static_cast<int>(explicit_gradients_.size()),
-                         .drift = drift,
-                         .impulse = impulse,
-                         .damping_impulse = damping});
-                    for (Eigen::Index k = 0; k < row.size(); ++k)
-                      explicit_gradients_.push_back(row[k]);
-                  });
+  if (model.num_springs() > 0) evaluate_springs(model, here, here);
+  for (int i = 0; i < model.num_springs(); ++i) {
+    const SpringInfo& spring = model.spring(i);
+    const double drift = springs_.drift[i];
+    const double damping = -h * spring.damping * (row_times(springs_, i, 0, start.v) + drift);
+    const double impulse = -h * spring.stiffness * extension_[i] + damping;
+    for (int e = springs_.rows.entry_start(i); e < springs_.rows.entry_start(i + 1); ++e)
+      problem_.block_p(springs_.rows.entry_block(e)) +=
+          impulse * springs_.rows.entry_matrix(i, e).transpose();
+    explicit_springs_.push_back({.joint_row = model.joint_row_of_spring(i),
+                                 .row = i,
+                                 .drift = drift,
+                                 .impulse = impulse,
+                                 .damping_impulse = damping});
+  }
+}
+
+void StepAssembly::add_spook_rows(const Model& model, const State& start, double h,
+                                  const SpookForm& form) {
+  const EvaluationPoint here{start.t, start.q};
+  const auto add = [&](const RowSet& rows, int i, double value, double compliance,
+                       double relaxation, double effort, JointRow joint_row) {
+    const double share = 1 / (1 + 4 * relaxation / h);  // φ
+    const double rate = row_times(rows, i, 0, start.v) + rows.drift[i];
+    joint_row.drift = rows.drift[i];
+    add_row(rows.rows, i,
+            {.compliance = compliance < 0 ? form.compliance * mobility(rows.rows, i)
+                                          : 4 * compliance * share / (h * h),
+             .bias = -4 * share / h * value + share * rate - rows.drift[i],
+             .lower = -bound(h, effort),
+             .upper = bound(h, effort)},
+            joint_row);
+  };
+  constexpr double kRigid = -1;
+  if (model.num_constraints() > 0) {
+    constraints_.clear();
+    model.append_constraint_rows(here.t, here.q, constraints_);
+    theta_.resize(model.num_constraints());
+    model.evaluate_constraints(here.t, here.q, theta_);
+  }
+  for (int i = 0; i < model.num_constraints(); ++i) {
+    const ConstraintInfo& info = model.constraint(i);
+    const int joint_row = model.joint_row_of_constraint(i);
+    if (info.is_compliant())
+      add(constraints_, i, theta_[i], info.compliance, info.damping_time, info.max_effort,
+          {.joint_row = joint_row,
+           .kind = JointRow::Kind::kSpring,
+           .damping = h * info.damping_time / info.compliance});
+    else
+      add(constraints_, i, theta_[i], info.is_rigid() ? kRigid : 0,
+          info.damping_time > 0 ? info.damping_time : form.relaxation, info.max_effort,
+          {.joint_row = joint_row,
+           .kind = info.is_rigid() ? JointRow::Kind::kRigid : JointRow::Kind::kMotor});
+  }
+  add_velocity_rows(model, here, h, form.compliance);
+  if (model.num_springs() == 0) return;
+  evaluate_springs(model, here, here);
+  for (int i = 0; i < model.num_springs(); ++i) {
+    const SpringInfo& spring = model.spring(i);
+    const int joint_row = model.joint_row_of_spring(i);
+    if (spring.stiffness > 0)
+      add(springs_, i, extension_[i], 1 / spring.stiffness, spring.damping / spring.stiffness,
+          StepProblem::kUnbounded,
+          {.joint_row = joint_row, .kind = JointRow::Kind::kSpring, .damping = h * spring.damping});
+    else
+      add_spring_row(springs_, i, joint_row, {0, spring.damping, 0}, h, SpringRule::kEnd, start.v);
+  }
+}
+
+void StepAssembly::add_spook_contacts(const Model& model, const State& start, double h,
+                                      const SpookForm& form, std::span<const int> contacts) {
+  gaps_.resize(model.num_contacts());
+  model.evaluate_gaps(start.t, start.q, gaps_);
+  const double share = 1 / (1 + 4 * form.relaxation / h);  // φ
+  for (const int contact : contacts) {
+    evaluate_contact(model, {start.t, start.q}, contact);
+    const double rate = row_times(contact_, 0, 0, start.v) + contact_.drift[0];
+    add_contact(model, contact)[0] += 4 * share / h * gaps_[contact] - share * rate;
+    problem_.contact_compliance[problem_.contacts.row_start(problem_.num_contacts() - 1)] =
+        form.compliance * mobility(contact_.rows, 0);
+  }
 }
 
 void StepAssembly::add_touching_contacts(const Model& model, const EvaluationPoint& point,
                                          const VectorXd& v) {
-  for (int b = 0; b < static_cast<int>(model.parts().size()); ++b) {
-    const Model::Part& part = model.parts()[b];
-    const GeneralizedSystem& system = *part.system;
-    if (system.num_contacts() == 0) continue;
-    gaps_.resize(system.num_contacts());
-    VectorMap gaps(gaps_.data(), system.num_contacts());
-    system.evaluate_gaps(point.t, part_of(point.q, part), gaps);
-    const ConstVectorMap v_part = part_of(v, part);
-    measure_free_fall(b, v_part);
-    for (int j = 0; j < system.num_contacts(); ++j) {
-      const RowMatrixMap rows = evaluate_contact(model, point, b, j);
-      const double fall =
-          rows.row(0).cwiseAbs().dot(ConstVectorMap(free_fall_.data(), system.num_coordinates()));
-      // Not a number counts as touching, so that it is seen.
-      if (gaps[j] > kTouchingShare * fall) continue;
-      const GeneralizedSystem::ContactInfo& info = system.layout().contacts[j];
-      double* bias = add_contact(model, b, j);
-      for (int i = 0; i < rows.rows(); ++i) {
-        const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
-        bias[i] += restitution * (rows.row(i).dot(v_part) + bias[i]);
-      }
+  if (model.num_contacts() == 0) return;
+  gaps_.resize(model.num_contacts());
+  model.evaluate_gaps(point.t, point.q, gaps_);
+  measure_free_fall(model, v);
+  for (int j = 0; j < model.num_contacts(); ++j) {
+    evaluate_contact(model, point, j);
+    double fall = 0;
+    for (int e = 0; e < contact_.rows.num_entries(); ++e)
+      fall += contact_.rows.entry_matrix(0, e).row(0).cwiseAbs().dot(free_fall_.segment(
+          problem_.dof_start[contact_.rows.entry_block(e)], contact_.rows.entry_columns(e)));
+    // Not a number counts as touching, so that it is seen.
+    if (gaps_[j] > kTouchingShare * fall) continue;
+    const ContactInfo& info = model.contact(j);
+    double* bias = add_contact(model, j);
+    for (int i = 0; i < contact_.rows.num_rows(); ++i) {
+      const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
+      bias[i] += restitution * (row_times(contact_, 0, i, v) + bias[i]);
     }
   }
 }
 
 /// h²|k|/M per coordinate: how far forces alone move it in a step.
-void StepAssembly::measure_free_fall(int block, const ConstVectorMap& v) {
-  const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(block);
-  const double* p = problem_.p.data() + problem_.dof_start[block];
+void StepAssembly::measure_free_fall(const Model& model, const VectorXd& v) {
   free_fall_.resize(v.size());
-  for (Eigen::Index k = 0; k < v.size(); ++k)
-    free_fall_[k] = problem_.h * std::abs(p[k] - mass.row(k).dot(v)) / mass(k, k);
+  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
+    const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(b);
+    const int start = problem_.dof_start[b], n = problem_.block_size(b);
+    for (int k = 0; k < n; ++k)
+      free_fall_[start + k] =
+          problem_.h * std::abs(problem_.p[start + k] - mass.row(k).dot(v.segment(start, n))) /
+          mass(k, k);
+  }
 }
 
 void StepAssembly::add_contacts(const Model& model, const EvaluationPoint& point,
                                 std::span<const int> contacts) {
   for (const int contact : contacts) {
-    const int part = model.part_of_contact(contact);
-    const int j = contact - model.parts()[part].contact_offset;
-    evaluate_contact(model, point, part, j);
-    add_contact(model, part, j);
+    evaluate_contact(model, point, contact);
+    add_contact(model, contact);
   }
 }
 
 void StepAssembly::add_contacts_at_end(const Model& model, const EvaluationPoint& prediction,
                                        const State& start, double h,
                                        std::span<const int> contacts) {
-  int last_part = -1;
+  if (contacts.empty()) return;
+  evaluate_lag(model, prediction, start);
+  gaps_.resize(model.num_contacts());
+  model.evaluate_gaps(prediction.t, prediction.q, gaps_);
   for (const int contact : contacts) {
-    const int b = model.part_of_contact(contact);
-    const Model::Part& part = model.parts()[b];
-    if (b != last_part) {
-      gaps_.resize(part.system->num_contacts());
-      VectorMap gaps(gaps_.data(), part.system->num_contacts());
-      part.system->evaluate_gaps(prediction.t, part_of(prediction.q, part), gaps);
-      last_part = b;
-    }
-    const int j = contact - part.contact_offset;
-    const RowMatrixMap rows = evaluate_contact(model, prediction, b, j);
-    add_contact(model, b, j)[0] = (gaps_[j] + lag(rows.row(0), part, start, prediction)) / h;
+    evaluate_contact(model, prediction, contact);
+    add_contact(model, contact)[0] = (gaps_[contact] + row_times(contact_, 0, 0, lag_)) / h;
   }
 }
 
-/// Rows and drifts of contact j of a part, into storage.
-RowMatrixMap StepAssembly::evaluate_contact(const Model& model, const EvaluationPoint& point,
-                                            int part, int j) {
-  const GeneralizedSystem& system = *model.parts()[part].system;
-  const int num_rows = 1 + system.layout().contacts[j].num_tangents;
-  RowMatrixMap rows = matrix(num_rows, system.num_coordinates());
-  VectorMap drift = vector(num_rows);
-  system.evaluate_contact_rows(point.t, part_of(point.q, model.parts()[part]), j, rows, drift);
-  return rows;
+/// Rows and drifts of a contact, into contact_.
+void StepAssembly::evaluate_contact(const Model& model, const EvaluationPoint& point, int contact) {
+  contact_.clear();
+  model.append_contact_rows(point.t, point.q, contact, contact_);
 }
 
-/// Adds contact j of a part with the rows and drifts that are in storage; returns its biases, which
-/// are the drifts.
-double* StepAssembly::add_contact(const Model& model, int part, int j) {
-  const GeneralizedSystem& system = *model.parts()[part].system;
-  const GeneralizedSystem::ContactInfo& info = system.layout().contacts[j];
-  const int n = system.num_coordinates(), num_rows = 1 + info.num_tangents;
-  const int index = model.parts()[part].contact_offset + j;
+/// Adds the contact in contact_; returns its biases, which are the drifts.
+double* StepAssembly::add_contact(const Model& model, int contact) {
+  const ContactInfo& info = model.contact(contact);
   problem_.add_contact({.num_tangents = info.num_tangents,
                         .mu = info.mu,
                         .section = section_,
-                        .key = static_cast<std::uint64_t>(index)});
-  problem_.contacts.add_entry(part, n) = ConstRowMatrixMap(matrix_storage_.data(), num_rows, n);
+                        .key = static_cast<std::uint64_t>(contact)});
+  problem_.contacts.add_entries_of(contact_.rows, 0);
+  const int num_rows = 1 + info.num_tangents;
   double* bias = problem_.contact_bias.data() + problem_.num_contact_rows() - num_rows;
   for (int i = 0; i < num_rows; ++i) {
-    bias[i] = vector_storage_[i];
-    contact_drifts_.push_back(vector_storage_[i]);
+    bias[i] = contact_.drift[i];
+    contact_drifts_.push_back(contact_.drift[i]);
   }
-  contact_indices_.push_back(index);
+  contact_indices_.push_back(contact);
   return bias;
 }
 

@@ -3,6 +3,7 @@
 // scheme's choice. Drifts and indices of the rows are kept for reading the solution back.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,11 @@ class StepAssembly {
   /// M̂ = M + h S and p = M v + h (k + S v): the gyroscopic force at v⁺ instead of v.         (T16)
   void make_gyroscopic_term_implicit(const Model& model, const EvaluationPoint& point,
                                      const VectorXd& v, double h);
+  /// M̂ = M + (h/2) S(w̄) and p = M v + h k(mid, w̄) + (h/2) S v̂⁺, which for v⁺ = v̂⁺ is the midpoint
+  /// rule.                                                                                  (T31)
+  void add_midpoint_mass_and_momentum(const Model& model, const EvaluationPoint& mid,
+                                      const VectorXd& v, const VectorXd& mean_velocity,
+                                      const VectorXd& guess, double h);
   /// factor·M̃ and p = factor·M̃ v + h k̃ of the trapezoidal rule, M at `mid`.                  (T17)
   void add_trapezoidal_mass_and_momentum(const Model& model, const State& start,
                                          const EvaluationPoint& mid, double h, double factor,
@@ -44,16 +50,55 @@ class StepAssembly {
 
   /// How rigid rows of constraints are, and how fast they take back their error.
   struct ConstraintForm {
-    double compliance = 0;     // relative to the row's mobility
-    double stabilization = 0;  // share of Θ that one step takes back
+    double compliance = 0;                      // relative to the row's mobility
+    double stabilization = 0;                   // share of Θ that one step takes back
+    SpringRule spring_rule = SpringRule::kEnd;  // of constraints with a compliance of their own
   };
   /// G w + Cλ = −∂Θ/∂t − stabilization·Θ(q, t)/h with G at `point`, Θ at `start` (no Θ term if h =
-  /// 0). (T15)
+  /// 0), (T15); then velocity rows A w = −drift at `point`. Constraints with a compliance of their
+  /// own are springs. What is bounded by an effort f is bounded by h f, and takes no part if h = 0.
   void add_constraint_rows(const Model& model, const EvaluationPoint& point, const State& start,
                            double h, const ConstraintForm& form);
   /// The same on position level: Θ(q̂) + G (q + h w − q̂) = 0 at the prediction q̂.            (T19)
   void add_constraint_rows_at_end(const Model& model, const EvaluationPoint& prediction,
                                   const State& start, double h, const ConstraintForm& form);
+
+  /// SPOOK's regularisation: relative compliance of rigid rows, and relaxation time.
+  struct SpookForm {
+    double compliance = 0;  // C of rigid rows and of normals, relative to their mobility
+    double relaxation = 0;  // τ [s] where a constraint has none of its own
+  };
+  /// G w + Cλ = −(4φ/h)Θ + φ G v with C = 4εφ/h², φ = 1/(1 + 4τ/h), for constraints and springs
+  /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ).                             (T29)
+  void add_spook_rows(const Model& model, const State& start, double h, const SpookForm& form);
+  /// u_N = N w + Cν + (4φ/h)Φ − φ N v.
+  void add_spook_contacts(const Model& model, const State& start, double h, const SpookForm& form,
+                          std::span<const int> contacts);
+
+  /// Mean rows over a step with the mean velocity w̄ and the change ΔΘ of all constraints: Ḡ v⁺ =
+  /// −Ḡ v − 2 (∂Θ/∂t + Θ(q)/h), such that the step ends on the constraints; velocity rows at
+  /// `mid` act on v⁺.                                                                      (T31)
+  void add_mean_constraint_rows(const Model& model, const State& start, double h,
+                                const EvaluationPoint& mid, const VectorXd& mean_velocity,
+                                const VectorXd& change, double compliance);
+  /// M̂ += a h²K and p += b h²K v for the geometric stiffness K of given forces.            (T28)
+  struct Turning {
+    double inertia = 0;   // a
+    double momentum = 0;  // b
+  };
+  void add_geometric_stiffness(const Model& model, const EvaluationPoint& point, const VectorXd& v,
+                               double h, std::span<const double> joint_forces,
+                               std::span<const double> contact_forces, const Turning& turning);
+  /// The largest trace of I⁻¹h²K over all blocks, I the angular inertia without K, for other
+  /// forces than those used; `used` receives the same for the forces of the last call of
+  /// add_geometric_stiffness at that block.
+  struct TurningExcess {
+    double trace = 0;
+    double used = 0;
+  };
+  TurningExcess find_turning_excess(const Model& model, const EvaluationPoint& point, double h,
+                                    std::span<const double> joint_forces,
+                                    std::span<const double> contact_forces);
 
   /// Implicit springs and dampers as compliant rows; nothing for h = 0.
   void add_spring_rows(const Model& model, const EvaluationPoint& point, const State& start,
@@ -74,57 +119,71 @@ class StepAssembly {
   void add_contacts_at_end(const Model& model, const EvaluationPoint& prediction,
                            const State& start, double h, std::span<const int> contacts);
 
+  /// N diag(M)⁻¹Nᵀ of a contact of the problem.
+  double normal_mobility(int contact) const { return mobility(problem_.contacts, contact); }
+
   const StepProblem& problem() const { return problem_; }
   StepProblem& problem() { return problem_; }
 
   /// For every bilateral row: its joint row in the model, its drift, and the damper's h·δ.
   struct JointRow {
+    enum class Kind : std::uint8_t { kRigid, kMotor, kFriction, kSpring };
     int joint_row = 0;
-    double drift = 0;    // ∂Θ/∂t or ∂φ/∂t
-    double damping = 0;  // h δ [N s per m/s]
-    bool is_spring = false;
+    Kind kind = Kind::kRigid;
+    double drift = 0;                    // ∂Θ/∂t or ∂φ/∂t
+    double damping = 0;                  // h δ [N s per m/s]
     SpringRule rule = SpringRule::kEnd;  // which velocity the damper acts on
   };
   const std::vector<JointRow>& joint_rows() const { return joint_rows_; }
   /// A spring whose impulse is part of p.
   struct ExplicitSpring {
     int joint_row = 0;
-    int part = 0;
-    int first_entry = 0;  // of ∇φ in explicit_gradients()
+    int row = 0;  // of ∇φ in explicit_gradients()
     double drift = 0;
     double impulse = 0;          // [N s] of spring and damper
     double damping_impulse = 0;  // [N s] of the damper alone
   };
   const std::vector<ExplicitSpring>& explicit_springs() const { return explicit_springs_; }
-  const std::vector<double>& explicit_gradients() const { return explicit_gradients_; }
+  const BlockRows& explicit_gradients() const { return springs_.rows; }
   /// For every contact of the problem: its index in the model.
   const std::vector<int>& contact_indices() const { return contact_indices_; }
   /// ŵ per contact row.
   const std::vector<double>& contact_drifts() const { return contact_drifts_; }
 
  private:
-  template <class Bias>
-  void add_constraints(const Model& model, const EvaluationPoint& point, double compliance,
-                       const Bias& bias);
-  template <class Use>
-  void for_each_spring(const Model& model, const EvaluationPoint& rows_at,
-                       const EvaluationPoint& values_at, const Use& use);
-  void add_spring_row(const Model::Part& part, int block, int i, double extension, double h,
+  void add_constraints(const Model& model, const VectorXd& v, double h, const ConstraintForm& form);
+  void add_velocity_rows(const Model& model, const EvaluationPoint& point, double h,
+                         double compliance);
+  void add_row(const BlockRows& from, int row, const StepProblem::BilateralRow& form,
+               const JointRow& joint_row);
+  /// A spring's numbers; a compliant constraint is one, too.
+  struct Spring {
+    double stiffness = 0;
+    double damping = 0;
+    double extension = 0;
+  };
+  void add_spring_row(const RowSet& rows, int i, int joint_row, const Spring& spring, double h,
                       SpringRule rule, const VectorXd& v);
-  void measure_free_fall(int block, const ConstVectorMap& v);
-  RowMatrixMap evaluate_contact(const Model& model, const EvaluationPoint& point, int part, int j);
-  double* add_contact(const Model& model, int part, int j);
-  RowMatrixMap matrix(int rows, int columns);
-  VectorMap vector(int size);
+  void evaluate_springs(const Model& model, const EvaluationPoint& rows_at,
+                        const EvaluationPoint& values_at);
+  void evaluate_lag(const Model& model, const EvaluationPoint& prediction, const State& start);
+  void evaluate_contact(const Model& model, const EvaluationPoint& point, int contact);
+  double* add_contact(const Model& model, int contact);
+  double mobility(const BlockRows& rows, int row_block) const;
+  double row_times(const RowSet& set, int row_block, int row, const VectorXd& v) const {
+    return set.rows.times(row_block, row, problem_.dof_start.data(), v.data());
+  }
+  void measure_free_fall(const Model& model, const VectorXd& v);
 
   FrictionSection section_;
   StepProblem problem_;
   std::vector<JointRow> joint_rows_;
   std::vector<ExplicitSpring> explicit_springs_;
-  std::vector<double> explicit_gradients_;
   std::vector<int> contact_indices_;
   std::vector<double> contact_drifts_;
-  std::vector<double> matrix_storage_, vector_storage_, extra_storage_, gaps_, free_fall_;
+  RowSet constraints_, springs_, contact_;
+  VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
+  std::vector<double> matrix_storage_, stiffness_, new_stiffness_;
 };
 
 }  // namespace stiction

@@ -39,12 +39,12 @@ EventScheme::EventScheme(std::unique_ptr<SubstepRule> rule, const SchemeOptions&
 
 std::vector<std::string> EventScheme::notes(const Model& model) const {
   std::vector<std::string> notes;
-  for (const Model::Part& part : model.parts())
-    for (const auto& contact : part.system->layout().contacts)
-      if (contact.restitution_tangential > 0 && contact.impact != ImpactLaw::kNewton)
-        notes.push_back(fmt::format(
-            "Poisson's law has no tangential restitution; that of contact '{}' is not used",
-            contact.name));
+  for (int j = 0; j < model.num_contacts(); ++j)
+    if (model.contact(j).restitution_tangential > 0 &&
+        model.contact(j).impact != ImpactLaw::kNewton)
+      notes.push_back(fmt::format(
+          "Poisson's law has no tangential restitution; that of contact '{}' is not used",
+          model.contact(j).name));
   return notes;
 }
 
@@ -108,7 +108,7 @@ void EventScheme::run(const Context& c, const State& start, double length, Attem
   attempt.length = length;
   rule_->assemble(c.model, start, length, active_, attempt.assembly);
   attempt.solution = c.solve.probe(attempt.assembly.problem(), attempt.report);
-  rule_->advance(start, length, attempt.solution, attempt.end);
+  rule_->advance(c.model, start, length, attempt.solution, attempt.end);
   last_problem_ = &attempt.assembly.problem();
 }
 
@@ -129,7 +129,7 @@ double EventScheme::advance_with_control(const Context& c, double remaining) {
     run(c, state_, length, attempts_[kCoarse]);
     run(c, state_, 0.5 * length, attempts_[kFirstHalf]);
     run(c, attempts_[kFirstHalf].end, 0.5 * length, attempts_[kSecondHalf]);
-    const double error = estimate_error(attempts_[kCoarse], attempts_[kSecondHalf]);
+    const double error = estimate_error(c.model, attempts_[kCoarse], attempts_[kSecondHalf]);
     factor =
         kSafety * std::pow(options_.error_control.tolerance / error, 1.0 / (rule_->order() + 1));
     factor = std::clamp(factor, kLargestCut, kLargestGrowth);
@@ -149,12 +149,14 @@ double EventScheme::advance_with_control(const Context& c, double remaining) {
 }
 
 /// The local error of the finer of two solutions (Richardson), in q and in h·v.
-double EventScheme::estimate_error(const Attempt& coarse, const Attempt& fine) const {
+double EventScheme::estimate_error(const Model& model, const Attempt& coarse, const Attempt& fine) {
+  model.displacement(fine.end.q, coarse.end.q, difference_);
+  model.measure_coordinates(fine.end.q, sizes_);
   double error = 0;
-  for (Eigen::Index i = 0; i < coarse.end.q.size(); ++i) {
-    const double difference = std::max(std::abs(coarse.end.q[i] - fine.end.q[i]),
+  for (Eigen::Index i = 0; i < difference_.size(); ++i) {
+    const double difference = std::max(std::abs(difference_[i]),
                                        coarse.length * std::abs(coarse.end.v[i] - fine.end.v[i]));
-    error = std::max(error, difference / (1 + std::abs(fine.end.q[i])));
+    error = std::max(error, difference / (1 + sizes_[i]));
   }
   return error / (std::exp2(rule_->order()) - 1);
 }
@@ -202,10 +204,11 @@ void EventScheme::accept(const Context& c, const Attempt& attempt, double time) 
     next.v = attempt.end.v;
   } else {  // Potra et al. 2006, (7.3): the interpolant is a parabola
     next.v = state_.v + share * (attempt.end.v - state_.v);
-    next.q = state_.q + 0.5 * time * (state_.v + next.v);
+    mean_velocity_ = 0.5 * (state_.v + next.v);
+    c.model.displace(state_.q, mean_velocity_, time, next.q);
   }
   const OutcomeReader::Phase phase{.v_start = state_.v, .v_end = next.v, .share = share};
-  reader_.add(c.model, attempt.assembly, attempt.solution, phase, c.result);
+  reader_.add(attempt.assembly, attempt.solution, phase, c.result);
   rule_->add_applied_work(c.model, state_, next, time, phase, reader_, c.result);
   compute_spring_targets(c, next.v, time);
   std::swap(state_, next);
@@ -251,7 +254,8 @@ bool EventScheme::stores_energy(const Context& c, const Attempt& attempt, double
   const double share = time / attempt.length;
   within.t = state_.t + time;
   within.v = state_.v + share * (attempt.end.v - state_.v);
-  within.q = state_.q + 0.5 * time * (state_.v + within.v);
+  mean_velocity_ = 0.5 * (state_.v + within.v);
+  c.model.displace(state_.q, mean_velocity_, time, within.q);
   const Energy start = evaluator_.compute_energy(c.model, state_),
                end = evaluator_.compute_energy(c.model, attempt.end),
                middle = evaluator_.compute_energy(c.model, within);
@@ -454,18 +458,14 @@ void EventScheme::compute_spring_targets(const Context& c, const VectorXd& v_end
   // In schemes of higher order the linearised extension would cost an order, and there is no bound
   // on the energy to keep.
   if (!projects_ || rule_->order() > 1) return;
-  for (const Model::Part& part : c.model.parts()) {
-    const int num_springs = part.system->num_springs(), n = part.system->num_coordinates();
-    if (num_springs == 0) continue;
-    spring_rows_.resize(num_springs, n);
-    spring_values_.resize(2 * num_springs);
-    auto extension = spring_values_.head(num_springs), drift = spring_values_.tail(num_springs);
-    part.system->evaluate_springs(state_.t, state_.q.segment(part.offset, n), extension);
-    part.system->evaluate_spring_rows(state_.t, state_.q.segment(part.offset, n), spring_rows_,
-                                      drift);
-    for (int i = 0; i < num_springs; ++i)
-      spring_targets_.push_back(
-          extension[i] + h * (spring_rows_.row(i).dot(v_end.segment(part.offset, n)) + drift[i]));
+  if (c.model.num_springs() == 0) return;
+  spring_values_.resize(c.model.num_springs());
+  c.model.evaluate_springs(state_.t, state_.q, spring_values_);
+  spring_rows_.clear();
+  c.model.append_spring_rows(state_.t, state_.q, spring_rows_);
+  for (int i = 0; i < c.model.num_springs(); ++i) {
+    const double rate = spring_rows_.rows.times(i, 0, c.model.block_starts(), v_end.data());
+    spring_targets_.push_back(spring_values_[i] + h * (rate + spring_rows_.drift[i]));
   }
 }
 

@@ -58,7 +58,7 @@ class EventScheme final : public Scheme {
   void run(const Context& c, const State& start, double length, Attempt& attempt);
   double advance(const Context& c, double remaining);
   double advance_with_control(const Context& c, double remaining);
-  double estimate_error(const Attempt& coarse, const Attempt& fine) const;
+  double estimate_error(const Model& model, const Attempt& coarse, const Attempt& fine);
 
   void choose_contacts(const Context& c, double length);
   bool is_touching(int contact) const { return gaps_[contact] <= contact_tolerance_; }
@@ -107,8 +107,8 @@ class EventScheme final : public Scheme {
   std::vector<int> participants_;
   VectorXd gaps_, end_gaps_;            // at state_, at the end of an attempt
   std::vector<double> spring_targets_;  // that the last substep aimed at, for the projection
-  RowMatrixXd spring_rows_;
-  VectorXd spring_values_;
+  RowSet spring_rows_;
+  VectorXd spring_values_, mean_velocity_, difference_, sizes_;
   double contact_tolerance_ = 0;
   double h_ = 0;           // [s] of the whole step
   double end_time_ = 0;    // [s]

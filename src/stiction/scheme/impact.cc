@@ -3,17 +3,9 @@
 #include <algorithm>
 
 namespace stiction {
-namespace {
 
-/// Joints in an impact: rigid but for what redundant rows need.
-constexpr StepAssembly::ConstraintForm kConstraints{.compliance = 0};
-
-}  // namespace
-
-const GeneralizedSystem::ContactInfo& ImpactStage::info(const Model& model, int j) const {
-  const int contact = assembly_.contact_indices()[j];
-  const Model::Part& part = model.parts()[model.part_of_contact(contact)];
-  return part.system->layout().contacts[contact - part.contact_offset];
+const ContactInfo& ImpactStage::info(const Model& model, int j) const {
+  return model.contact(assembly_.contact_indices()[j]);
 }
 
 ImpactLaw ImpactStage::law_of(const Model& model, int j, const Rule& rule) const {
@@ -21,11 +13,12 @@ ImpactLaw ImpactStage::law_of(const Model& model, int j, const Rule& rule) const
   return own == ImpactLaw::kOfScheme ? rule.law : own;
 }
 
-void ImpactStage::assemble(const Model& model, std::span<const int> contacts, const State& state) {
+void ImpactStage::assemble(const Model& model, std::span<const int> contacts, const Rule& rule,
+                           const State& state) {
   const EvaluationPoint here{state.t, state.q};
   assembly_.clear();
   assembly_.add_mass_and_momentum(model, here, here, state.v, 0);
-  assembly_.add_constraint_rows(model, here, state, 0, kConstraints);
+  assembly_.add_constraint_rows(model, here, state, 0, {.compliance = rule.relative_compliance});
   assembly_.add_contacts(model, here, contacts);
 }
 
@@ -60,7 +53,8 @@ void ImpactStage::add_compliance(const Rule& rule) {
   StepProblem& problem = assembly_.problem();
   for (double& compliance : problem.compliance) compliance += rule.joint_compliance;
   for (int j = 0; j < problem.num_contacts(); ++j)
-    problem.contact_compliance[problem.contacts.row_start(j)] = rule.contact_compliance;
+    problem.contact_compliance[problem.contacts.row_start(j)] =
+        rule.contact_compliance + rule.relative_compliance * assembly_.normal_mobility(j);
 }
 
 /// Turns the problem into that of decompression; false if nothing is restituted.
@@ -91,7 +85,7 @@ bool ImpactStage::add_restitution(const Model& model, const Rule& rule,
 std::optional<double> ImpactStage::strike(const Model& model, std::span<const int> contacts,
                                           const Rule& rule, SolveStage& solve, State& state,
                                           OutcomeReader& reader, StepResult& result) {
-  assemble(model, contacts, state);
+  assemble(model, contacts, rule, state);
   measure_approach(state);
   const bool is_elastic = !rule.is_inelastic && fastest_ > rule.restitution_threshold;
   if (is_elastic) add_newton_biases(model, rule);
@@ -104,7 +98,7 @@ std::optional<double> ImpactStage::strike(const Model& model, std::span<const in
   const double motor = result.work.motor;
   v_before_ = state.v;
   state.v = compression_.w_vector();
-  reader.add(model, assembly_, compression_, {.v_start = v_before_, .v_end = state.v}, result);
+  reader.add(assembly_, compression_, {.v_start = v_before_, .v_end = state.v}, result);
   const StepSolution* last = &compression_;
   if (is_elastic && add_restitution(model, rule, compression_)) {
     decompression_ = solve.solve(assembly_.problem());
@@ -118,8 +112,7 @@ std::optional<double> ImpactStage::strike(const Model& model, std::span<const in
       decompression_.r[assembly_.problem().contacts.row_start(j)] += restituted_[j];
     v_compressed_ = state.v;
     state.v = decompression_.w_vector();
-    reader.add(model, assembly_, decompression_, {.v_start = v_compressed_, .v_end = state.v},
-               result);
+    reader.add(assembly_, decompression_, {.v_start = v_compressed_, .v_end = state.v}, result);
   }
   return kinetic_energy_change(state.v) - (result.work.motor - motor);
 }

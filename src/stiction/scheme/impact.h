@@ -30,6 +30,7 @@ class ImpactStage {
     // Of the normal rows and of the joints: SPOOK's stage has Newton's law with 4εφ/h² for both
     // (Lacoursière–Linde, (71) with T_N for Φ).
     double contact_compliance = 0, joint_compliance = 0;
+    double relative_compliance = 0;  // of both, relative to the mobility of the row
   };
   /// Changes `state.v`; `contacts` take part, in the order of the model. Adds impulses and work to
   /// `result`. Returns the change of kinetic energy without the work of driven surfaces, [J]. Where
@@ -43,13 +44,14 @@ class ImpactStage {
   const StepProblem& problem() const { return assembly_.problem(); }
 
  private:
-  void assemble(const Model& model, std::span<const int> contacts, const State& state);
+  void assemble(const Model& model, std::span<const int> contacts, const Rule& rule,
+                const State& state);
   void measure_approach(const State& state);
   void add_newton_biases(const Model& model, const Rule& rule);
   void add_compliance(const Rule& rule);
   bool add_restitution(const Model& model, const Rule& rule, const StepSolution& compression);
   double kinetic_energy_change(const VectorXd& v_after) const;
-  const GeneralizedSystem::ContactInfo& info(const Model& model, int j) const;
+  const ContactInfo& info(const Model& model, int j) const;
   ImpactLaw law_of(const Model& model, int j, const Rule& rule) const;
 
   StepAssembly assembly_;

@@ -22,23 +22,23 @@ constexpr StepAssembly::ConstraintForm kConstraints{.compliance = 1e-8,
 }  // namespace
 
 void MoreauScheme::check(const Model& model) const {
-  for (const Model::Part& part : model.parts())
-    for (const auto& contact : part.system->layout().contacts)
-      if (contact.impact == ImpactLaw::kPoisson)
-        throw InputError(fmt::format(
-            "contact '{}' asks for Poisson's impact law, moreau has Newton's; take one of "
-            "the schemes that locate collisions, such as trapezoidal-2",
-            contact.name));
+  for (int j = 0; j < model.num_contacts(); ++j)
+    if (model.contact(j).impact == ImpactLaw::kPoisson)
+      throw InputError(fmt::format(
+          "contact '{}' asks for Poisson's impact law, moreau has Newton's; take one of "
+          "the schemes that locate collisions, such as trapezoidal-2",
+          model.contact(j).name));
 }
 
 void MoreauScheme::step(const Model& model, const State& start, const SchemeMemory&, double h,
                         SolveStage& solve, StepResult& result) {
-  q_mid_.resize(start.q.size());
-  q_mid_ = start.q + 0.5 * h * start.v;
+  model.displace(start.q, start.v, 0.5 * h, q_mid_);
   const EvaluationPoint mid{start.t + 0.5 * h, q_mid_};
 
   assembly_.clear();
   assembly_.add_mass_and_momentum(model, mid, mid, start.v, h);
+  if (is_gyroscopic_implicit_)
+    assembly_.make_gyroscopic_term_implicit(model, mid, start.v, h);
   assembly_.add_constraint_rows(model, mid, start, h, kConstraints);
   assembly_.add_spring_rows(model, mid, start, h, SpringRule::kEnd);
   assembly_.add_touching_contacts(model, mid, start.v);
@@ -47,11 +47,10 @@ void MoreauScheme::step(const Model& model, const State& start, const SchemeMemo
 
   result.end.t = start.t + h;
   result.end.v = solution.w_vector();
-  result.end.q.resize(q_mid_.size());
-  result.end.q = q_mid_ + 0.5 * h * result.end.v;
+  model.displace(q_mid_, result.end.v, 0.5 * h, result.end.q);
   const OutcomeReader::Phase phase{.v_start = start.v, .v_end = result.end.v};
   reader_.begin(model, result);
-  reader_.add(model, assembly_, solution, phase, result);
+  reader_.add(assembly_, solution, phase, result);
   reader_.add_applied_work(model, mid, start.v, h, phase, result);
   reader_.finish(model, result);
   solve.certify_state(model, result.end);

@@ -19,7 +19,9 @@ namespace stiction {
 
 class MoreauScheme final : public Scheme {
  public:
-  explicit MoreauScheme(const SchemeOptions& options) : assembly_(options.friction) {}
+  explicit MoreauScheme(const SchemeOptions& options)
+      : assembly_(options.friction),
+        is_gyroscopic_implicit_(options.stepping.gyroscopic == GyroscopicTerm::kImplicit) {}
 
   std::string_view name() const override { return "moreau"; }
   /// Contacts that ask for Poisson's law need a scheme that locates collisions.
@@ -30,6 +32,7 @@ class MoreauScheme final : public Scheme {
 
  private:
   StepAssembly assembly_;
+  bool is_gyroscopic_implicit_;
   OutcomeReader reader_;
   VectorXd q_mid_;
 };

@@ -11,14 +11,7 @@ namespace {
 /// rows(row_block) · x, for one row of a row block.
 double row_times(const StepProblem& problem, const BlockRows& rows, int row_block, int row,
                  const double* x) {
-  double sum = 0;
-  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
-    const int columns = rows.entry_columns(e);
-    const double* value = rows.entry_values(e) + static_cast<std::ptrdiff_t>(row) * columns;
-    const double* part = x + problem.dof_start[rows.entry_block(e)];
-    for (int k = 0; k < columns; ++k) sum += value[k] * part[k];
-  }
-  return sum;
+  return rows.times(row_block, row, problem.dof_start.data(), x);
 }
 
 /// A slipping contact dissipates all that its friction section allows, −βᵀu_T = μν σ_B(−u_T) (T4);
@@ -27,14 +20,24 @@ double row_times(const StepProblem& problem, const BlockRows& rows, int row_bloc
 constexpr double kSlipShare = 1 - 1e-6;
 
 /// Constraints yield a little so that redundant ones do not lock. One that yields by this share of
-/// the velocities at hand is contradicted by others.
-constexpr double kLargestYield = 1e-2;
+/// the velocities at hand is contradicted by others, unless both are rounding beside what other
+/// rows have at hand.
+constexpr double kLargestYield = 1e-2, kRounding = 1e-9;
 
-void check_yield(const StepProblem& problem, const StepSolution& solution, int row,
-                 StepResult& result) {
-  const double yield = problem.compliance[row] * std::abs(solution.lambda[row]);
-  if (yield == 0) return;
-  // What all momentum of the systems at the row could make of it, and its own bias.
+/// How fast the bodies of a row are, as far as the row sees it, and its own bias.
+double speed_at(const StepProblem& problem, const StepSolution& solution, int row) {
+  double speed = std::abs(problem.bias[row]);
+  const BlockRows& rows = problem.bilateral;
+  for (int e = rows.entry_start(row); e < rows.entry_start(row + 1); ++e) {
+    const double* w = solution.w.data() + problem.dof_start[rows.entry_block(e)];
+    for (int k = 0; k < rows.entry_columns(e); ++k)
+      speed += std::abs(rows.entry_values(e)[k] * w[k]);
+  }
+  return speed;
+}
+
+/// What all momentum of the bodies at a row could make of it.
+double impact_at(const StepProblem& problem, int row) {
   double momentum = 0, mobility = 0;
   const BlockRows& rows = problem.bilateral;
   for (int e = rows.entry_start(row); e < rows.entry_start(row + 1); ++e) {
@@ -46,8 +49,20 @@ void check_yield(const StepProblem& problem, const StepSolution& solution, int r
       mobility += entry * entry / m;
     }
   }
-  const double at_hand = std::abs(problem.bias[row]) + std::sqrt(momentum * mobility);
-  if (yield > kLargestYield * at_hand) result.failure = "constraints contradict each other";
+  return std::sqrt(momentum * mobility);
+}
+
+void check_yield(const StepProblem& problem, const StepSolution& solution, int row,
+                 StepResult& result) {
+  const double yield = problem.compliance[row] * std::abs(solution.lambda[row]);
+  if (yield == 0) return;
+  const double speed = speed_at(problem, solution, row);
+  if (yield <= kLargestYield * speed) return;
+  if (yield <= kLargestYield * (speed + impact_at(problem, row))) return;
+  double largest = 0;
+  for (int i = 0; i < problem.num_bilateral(); ++i)
+    largest = std::max(largest, speed_at(problem, solution, i) + impact_at(problem, i));
+  if (yield > kRounding * largest) result.failure = "constraints contradict each other";
 }
 
 }  // namespace
@@ -93,11 +108,11 @@ void OutcomeReader::begin(const Model& model, StepResult& result) {
   result.failure = {};
 }
 
-void OutcomeReader::add(const Model& model, const StepAssembly& assembly,
-                        const StepSolution& solution, const Phase& phase, StepResult& result) {
+void OutcomeReader::add(const StepAssembly& assembly, const StepSolution& solution,
+                        const Phase& phase, StepResult& result) {
   mean_velocity_.resize(phase.v_start.size());
   mean_velocity_ = 0.5 * (phase.v_start + phase.v_end);
-  add_joints(model, assembly, solution, phase, result);
+  add_joints(assembly, solution, phase, result);
   add_contacts(assembly, solution, phase, result);
 }
 
@@ -105,30 +120,30 @@ void OutcomeReader::add_applied_work(const Model& model, const EvaluationPoint& 
                                      const VectorXd& v, double duration, const Phase& phase,
                                      StepResult& result) {
   if (duration == 0) return;
-  for (const Model::Part& part : model.parts()) {
-    const int n = part.system->num_coordinates();
-    values_.resize(n);
-    VectorMap force(values_.data(), n);
-    part.system->evaluate_applied_force(point.t, point.q.segment(part.offset, n),
-                                        v.segment(part.offset, n), force);
-    for (int i = part.offset; i < part.offset + n; ++i)
-      result.work.applied +=
-          duration * force[i - part.offset] * (0.5 * (phase.v_start[i] + phase.v_end[i]));
-  }
+  force_.resize(v.size());
+  model.evaluate_applied_force(point.t, point.q, v, force_);
+  for (Eigen::Index i = 0; i < v.size(); ++i)
+    result.work.applied += duration * force_[i] * (0.5 * (phase.v_start[i] + phase.v_end[i]));
 }
 
-void OutcomeReader::add_joints(const Model& model, const StepAssembly& assembly,
-                               const StepSolution& solution, const Phase& phase,
-                               StepResult& result) {
+void OutcomeReader::add_joints(const StepAssembly& assembly, const StepSolution& solution,
+                               const Phase& phase, StepResult& result) {
+  using Kind = StepAssembly::JointRow::Kind;
   const StepProblem& problem = assembly.problem();
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     const StepAssembly::JointRow& row = assembly.joint_rows()[i];
     const double impulse = phase.share * solution.lambda[i];
     result.joint_impulses[row.joint_row] += impulse;
+    if (row.kind == Kind::kMotor || row.kind == Kind::kFriction) {
+      // All that a row between its bounds does, or at one of them.
+      (row.kind == Kind::kMotor ? result.work.motor : result.work.friction) +=
+          impulse * row_times(problem, problem.bilateral, i, 0, mean_velocity_.data());
+      continue;
+    }
     // The drive turns the row's velocity by `drift` against the system: it does the rest of the
     // work.
     result.work.motor -= impulse * row.drift;
-    if (!row.is_spring) check_yield(problem, solution, i, result);
+    if (row.kind == Kind::kRigid) check_yield(problem, solution, i, result);
     if (row.damping == 0) continue;
     const double mean_rate =
         row_times(problem, problem.bilateral, i, 0, mean_velocity_.data()) + row.drift;
@@ -141,10 +156,9 @@ void OutcomeReader::add_joints(const Model& model, const StepAssembly& assembly,
     result.work.friction -= phase.share * row.damping * damped_rate * mean_rate;
   }
   for (const StepAssembly::ExplicitSpring& spring : assembly.explicit_springs()) {
-    const Model::Part& part = model.parts()[spring.part];
-    const int n = part.system->num_coordinates();
-    const ConstVectorMap gradient(assembly.explicit_gradients().data() + spring.first_entry, n);
-    const double mean_rate = gradient.dot(mean_velocity_.segment(part.offset, n)) + spring.drift;
+    const double mean_rate =
+        row_times(problem, assembly.explicit_gradients(), spring.row, 0, mean_velocity_.data()) +
+        spring.drift;
     result.joint_impulses[spring.joint_row] += phase.share * spring.impulse;
     result.work.motor -= phase.share * spring.impulse * spring.drift;
     result.work.friction += phase.share * spring.damping_impulse * mean_rate;

@@ -26,8 +26,8 @@ class OutcomeReader {
     const VectorXd& v_end;
     double share = 1;
   };
-  void add(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
-           const Phase& phase, StepResult& result);
+  void add(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
+           StepResult& result);
   /// Work of the applied forces as they are at (point, v), over `duration`, along the mean velocity
   /// of `phase`.
   void add_applied_work(const Model& model, const EvaluationPoint& point, const VectorXd& v,
@@ -38,14 +38,13 @@ class OutcomeReader {
 
  private:
   ContactOutcome& outcome_of(int contact, StepResult& result);
-  void add_joints(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
-                  const Phase& phase, StepResult& result);
+  void add_joints(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
+                  StepResult& result);
   void add_contacts(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
                     StepResult& result);
 
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
-  VectorXd gaps_;
-  std::vector<double> values_;
+  VectorXd gaps_, force_;
   std::vector<int> slot_;  // of every contact of the model in result.contacts, or −1
   ModelEvaluator evaluator_;
 };

@@ -51,6 +51,8 @@ const StepSolution& PositionLevelStep::solve_at_prediction(const Model& model, c
   const EvaluationPoint prediction{start.t + h, prediction_}, mid{start.t + 0.5 * h, mid_};
   assembly_.clear();
   assembly_.add_mass_and_momentum(model, prediction, mid, start.v, h);
+  if (options.is_gyroscopic_implicit)
+    assembly_.make_gyroscopic_term_implicit(model, mid, start.v, h);
   assembly_.add_constraint_rows_at_end(model, prediction, start, h, kConstraints);
   assembly_.add_spring_rows_at_end(model, prediction, start, h);
   assembly_.add_contacts_at_end(model, prediction, start, h, active_);
@@ -62,8 +64,7 @@ const StepSolution& PositionLevelStep::solve_at_prediction(const Model& model, c
   const StepSolution& solution = solve.probe(assembly_.problem(), solver_report_);
   end.t = start.t + h;
   end.v = solution.w_vector();
-  end.q.resize(start.q.size());
-  end.q = start.q + h * end.v;
+  model.displace(start.q, end.v, h, end.q);
   return solution;
 }
 
@@ -72,10 +73,8 @@ PositionLevelStep::Report PositionLevelStep::step(const Model& model, const Stat
                                                   double h, const Options& options,
                                                   SolveStage& solve, State& end,
                                                   OutcomeReader& reader, StepResult& result) {
-  prediction_.resize(start.q.size());
-  mid_.resize(start.q.size());
-  prediction_ = start.q + h * start.v;
-  mid_ = start.q + 0.5 * h * start.v;
+  model.displace(start.q, start.v, h, prediction_);
+  model.displace(start.q, start.v, 0.5 * h, mid_);
   choose_contacts(model, closed, start.t + h);
   evaluator_.compute_gaps(model, start.t, start.q, start_gaps_);
 
@@ -87,7 +86,8 @@ PositionLevelStep::Report PositionLevelStep::step(const Model& model, const Stat
       solution = &solve_at_prediction(model, start, h, options, solve, end);
     } while (add_violated_contacts(model, end));
     if (!options.is_nonlinear) break;
-    const double move = (end.q - prediction_).lpNorm<Eigen::Infinity>();
+    model.displacement(prediction_, end.q, move_);
+    const double move = move_.lpNorm<Eigen::Infinity>();
     const double size = start.q.lpNorm<Eigen::Infinity>() +
                         h * (start.v.lpNorm<Eigen::Infinity>() + end.v.lpNorm<Eigen::Infinity>());
     // Iterative solvers give answers to a tolerance, beyond which moves do not shrink.
@@ -102,13 +102,13 @@ PositionLevelStep::Report PositionLevelStep::step(const Model& model, const Stat
       damping = std::clamp(contracts ? 2 * damping : 0.5 * damping, kMinDamping, 1.0);
     }
     last_move = move;
-    prediction_ += damping * (end.q - prediction_);
+    model.displace(prediction_, move_, damping, prediction_);
     ++report.iterations;
   }
 
   solve.commit(assembly_.problem(), *solution, solver_report_);
   const OutcomeReader::Phase phase{.v_start = start.v, .v_end = end.v};
-  reader.add(model, assembly_, *solution, phase, result);
+  reader.add(assembly_, *solution, phase, result);
   reader.add_applied_work(model, {start.t + 0.5 * h, mid_}, start.v, h, phase, result);
   status_.assign(model.num_contacts(), ContactStatus::kOpen);
   for (std::size_t j = 0; j < active_.size(); ++j)

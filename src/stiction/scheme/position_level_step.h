@@ -25,6 +25,7 @@ class PositionLevelStep {
     /// Contacts that penetrate at the start may do so at the end. Otherwise they are pushed out
     /// within the step, with the velocity that this takes.
     bool keeps_penetration = false;
+    bool is_gyroscopic_implicit = false;
   };
   struct Report {
     int iterations = 1;         // problems solved with different q̂
@@ -49,7 +50,7 @@ class PositionLevelStep {
   StepAssembly assembly_;
   SolverReport solver_report_;
   ModelEvaluator evaluator_;
-  VectorXd prediction_, mid_, gaps_, start_gaps_;
+  VectorXd prediction_, mid_, move_, gaps_, start_gaps_;
   std::vector<char> is_active_;
   std::vector<int> active_;
   std::vector<ContactStatus> status_;

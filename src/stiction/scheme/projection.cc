@@ -92,26 +92,31 @@ void PositionProjection::prepare(const Model& model, double t, const VectorXd& q
                                  const VectorXd& target) {
   t_ = t;
   target_ = target;
-  const VectorXd& start = is_velocity_ ? model.initial_state().v : model.initial_state().q;
-  part_start_.clear();
-  part_size_.clear();
+  if (is_velocity_) {
+    coordinate_size_ = target.cwiseAbs().cwiseMax(model.initial_state().v.cwiseAbs());
+  } else {
+    model.measure_coordinates(target, coordinate_size_);
+    model.measure_coordinates(model.initial_state().q, start_size_);
+    coordinate_size_ = coordinate_size_.cwiseMax(start_size_);
+  }
+  block_start_.clear();
+  block_size_.clear();
+  block_part_.clear();
   mass_start_.clear();
   mass_.clear();
-  coordinate_size_.resize(target.size());
-  for (const Model::Part& part : model.parts()) {
-    const int n = part.system->num_coordinates();
-    part_start_.push_back(part.offset);
-    part_size_.push_back(n);
+  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
+    const Model::Block& block = model.blocks()[b];
+    const int n = block.size;
+    block_start_.push_back(block.v_offset);
+    block_size_.push_back(n);
+    block_part_.push_back(block.part);
     mass_start_.push_back(static_cast<int>(mass_.size()));
     mass_.resize(mass_.size() + static_cast<std::size_t>(n) * n);
     RowMatrixMap mass(mass_.data() + mass_start_.back(), n, n);
-    part.system->evaluate_mass(t, ConstVectorMap(q.data() + part.offset, n), mass);
-    double* size = coordinate_size_.data() + part.offset;
+    model.evaluate_mass(t, q, b, mass);
+    auto size = coordinate_size_.segment(block.v_offset, n);
     double square = 0;
-    for (int k = 0; k < n; ++k) {
-      size[k] = std::max(std::abs(target[part.offset + k]), std::abs(start[part.offset + k]));
-      square += mass(k, k) * size[k] * size[k];
-    }
+    for (int k = 0; k < n; ++k) square += mass(k, k) * size[k] * size[k];
     for (int k = 0; k < n; ++k)
       size[k] = std::max(size[k], kNeighbourShare * std::sqrt(square / mass(k, k)));
   }
@@ -120,36 +125,32 @@ void PositionProjection::prepare(const Model& model, double t, const VectorXd& q
 /// All rows of the model, none of them in use.
 void PositionProjection::lay_out_rows(const Model& model) {
   rows_.clear();
-  int gradient_start = 0;
-  for (std::size_t p = 0; p < model.parts().size(); ++p) {
-    const GeneralizedSystem& system = *model.parts()[p].system;
-    const int num_rows = system.num_constraints() + system.num_springs() + system.num_contacts();
-    for (int i = 0; i < num_rows; ++i, gradient_start += system.num_coordinates())
-      rows_.push_back({.part = static_cast<int>(p), .gradient_start = gradient_start});
-  }
-  gradients_.resize(gradient_start);
+  const auto add = [&](auto number) {
+    for (int p = 0; p < static_cast<int>(model.parts().size()); ++p)
+      for (int i = 0; i < number(*model.parts()[p].system); ++i) rows_.push_back({.part = p});
+  };
+  add([](const System& system) { return system.num_constraints(); });
+  add([](const System& system) { return system.num_springs(); });
+  add([](const System& system) { return system.num_contacts(); });
 }
 
 void PositionProjection::list_position_rows(const Model& model, const Request& request) {
   lay_out_rows(model);
-  std::size_t spring = 0, contact = 0, i = 0;
-  for (const Model::Part& part : model.parts()) {
-    const GeneralizedSystem& system = *part.system;
-    for (int k = 0; k < system.num_constraints(); ++k) rows_[i++].kind = Kind::kJoint;
-    for (int k = 0; k < system.num_springs(); ++k, ++i, ++spring) {
-      if (request.spring_targets.empty() || !(system.layout().springs[k].stiffness > 0)) continue;
-      rows_[i].kind = Kind::kSpring;
-      rows_[i].target = request.spring_targets[spring];
-    }
-    for (int k = 0; k < system.num_contacts(); ++k, ++i, ++contact) {
-      const bool is_closed =
-          !request.contacts.empty() && request.contacts[contact] != ContactStatus::kOpen;
-      rows_[i].kind = is_closed ? Kind::kClosed : Kind::kGap;
-    }
+  auto row = rows_.begin();
+  for (int i = 0; i < model.num_constraints(); ++i, ++row)
+    if (model.constraint(i).is_rigid()) row->kind = Kind::kJoint;
+  for (int i = 0; i < model.num_springs(); ++i, ++row) {
+    if (request.spring_targets.empty() || !(model.spring(i).stiffness > 0)) continue;
+    row->kind = Kind::kSpring;
+    row->target = request.spring_targets[i];
+  }
+  for (int j = 0; j < model.num_contacts(); ++j, ++row) {
+    const bool is_closed = !request.contacts.empty() && request.contacts[j] != ContactStatus::kOpen;
+    row->kind = is_closed ? Kind::kClosed : Kind::kGap;
   }
 }
 
-/// Constraints, and contacts that touch, with their gradients at state.q.
+/// Constraints, conditions on velocities, and contacts that touch, with their gradients at state.q.
 void PositionProjection::list_velocity_rows(const Model& model, const State& state) {
   is_velocity_ = false;
   prepare(model, state.t, state.q, state.q);
@@ -163,58 +164,49 @@ void PositionProjection::list_velocity_rows(const Model& model, const State& sta
     row.is_wanted = row.kind != Kind::kUnused;
     row.size = 0;
   }
+  const int first = gradients_.rows.num_row_blocks();
+  model.append_velocity_rows(state.t, state.q, gradients_);
+  for (int i = 0; i < model.num_velocity_rows(); ++i)
+    if (model.velocity_row(i).kind == VelocityRowInfo::Kind::kNonholonomic)
+      rows_.push_back({.kind = Kind::kJoint,
+                       .gradient = first + i,
+                       .is_wanted = true,
+                       .drift = gradients_.drift[gradients_.rows.row_start(first + i)]});
 }
 
 /// Of all rows that are wanted, with their drifts, mobilities and, the first time, their sizes.
 void PositionProjection::evaluate_gradients(const Model& model, const VectorXd& q) {
-  for (const Model::Part& part : model.parts()) {
-    const GeneralizedSystem& system = *part.system;
-    const int n = system.num_coordinates(), num_constraints = system.num_constraints(),
-              num_springs = system.num_springs();
-    const ConstVectorMap q_part(q.data() + part.offset, n);
-    Row* row = rows_.data() + part.constraint_offset + part.contact_offset;
-    scratch_.resize(num_constraints + num_springs);
-    if (num_constraints > 0)
-      system.evaluate_constraint_rows(
-          t_, q_part, RowMatrixMap(gradients_.data() + row->gradient_start, num_constraints, n),
-          VectorMap(scratch_.data(), num_constraints));
-    if (num_springs > 0)
-      system.evaluate_spring_rows(
-          t_, q_part,
-          RowMatrixMap(gradients_.data() + row[num_constraints].gradient_start, num_springs, n),
-          VectorMap(scratch_.data() + num_constraints, num_springs));
-    for (int i = 0; i < num_constraints + num_springs; ++i) row[i].drift = scratch_[i];
-    evaluate_contact_gradients(system, q_part, row + num_constraints + num_springs);
-  }
-  for (Row& row : rows_)
-    if (row.is_wanted) measure_row(row);
-}
-
-void PositionProjection::evaluate_contact_gradients(const GeneralizedSystem& system,
-                                                    const ConstVectorMap& q, Row* row) {
-  const int n = system.num_coordinates();
-  for (int j = 0; j < system.num_contacts(); ++j) {
-    if (!row[j].is_wanted) continue;
-    const int num_rows = 1 + system.layout().contacts[j].num_tangents;
-    scratch_.resize(static_cast<std::size_t>(num_rows) * (n + 1));
-    RowMatrixMap all(scratch_.data(), num_rows, n);
-    VectorMap drift(scratch_.data() + static_cast<std::ptrdiff_t>(num_rows) * n, num_rows);
-    system.evaluate_contact_rows(t_, q, j, all, drift);
-    VectorMap(gradients_.data() + row[j].gradient_start, n) = all.row(0);
-    row[j].drift = drift[0];
+  gradients_.clear();
+  model.append_constraint_rows(t_, q, gradients_);
+  model.append_spring_rows(t_, q, gradients_);
+  const int num_joint_rows = gradients_.rows.num_row_blocks();
+  for (int i = 0; i < static_cast<int>(rows_.size()); ++i) {
+    Row& row = rows_[i];
+    row.gradient = i < num_joint_rows ? i : -1;
+    if (!row.is_wanted) continue;
+    if (i >= num_joint_rows) {
+      row.gradient = gradients_.rows.num_row_blocks();
+      model.append_contact_rows(t_, q, i - num_joint_rows, gradients_);
+    }
+    row.drift = gradients_.drift[gradients_.rows.row_start(row.gradient)];
+    measure_row(row);
   }
 }
 
 /// The mobility of a row and, once, its natural size: what its value is the small difference of.
 void PositionProjection::measure_row(Row& row) {
-  const ConstVectorMap g = gradient(row);
-  const ConstRowMatrixMap m = mass(row.part);
-  const double* size = coordinate_size_.data() + part_start_[row.part];
   double total = std::abs(row.value) + (is_velocity_ ? std::abs(row.drift) : 0);
   row.mobility = 0;
-  for (Eigen::Index k = 0; k < g.size(); ++k) {
-    row.mobility += g[k] * g[k] / m(k, k);
-    total += std::abs(g[k]) * size[k];
+  const BlockRows& rows = gradients_.rows;
+  for (int e = rows.entry_start(row.gradient); e < rows.entry_start(row.gradient + 1); ++e) {
+    const int block = rows.entry_block(e);
+    const ConstRowMatrixMap m = mass(block);
+    const double* g = rows.entry_values(e);
+    const double* size = coordinate_size_.data() + block_start_[block];
+    for (int k = 0; k < rows.entry_columns(e); ++k) {
+      row.mobility += g[k] * g[k] / m(k, k);
+      total += std::abs(g[k]) * size[k];
+    }
   }
   if (row.size == 0) row.size = total;
 }
@@ -222,27 +214,23 @@ void PositionProjection::measure_row(Row& row) {
 void PositionProjection::evaluate_values(const Model& model, const VectorXd& x) {
   if (is_velocity_) {
     for (Row& row : rows_)
-      if (row.is_wanted)
-        row.trial = gradient(row).dot(
-                        ConstVectorMap(x.data() + part_start_[row.part], part_size_[row.part])) +
-                    row.drift;
+      if (row.is_wanted) row.trial = times_gradient(model, row, x) + row.drift;
     return;
   }
-  for (const Model::Part& part : model.parts()) {
-    const GeneralizedSystem& system = *part.system;
-    const int num_constraints = system.num_constraints(), num_springs = system.num_springs(),
-              num_contacts = system.num_contacts();
-    const ConstVectorMap q(x.data() + part.offset, system.num_coordinates());
-    scratch_.resize(num_constraints + num_springs + num_contacts);
-    double* value = scratch_.data();
-    if (num_constraints > 0) system.evaluate_constraints(t_, q, VectorMap(value, num_constraints));
-    value += num_constraints;
-    if (num_springs > 0) system.evaluate_springs(t_, q, VectorMap(value, num_springs));
-    value += num_springs;
-    if (num_contacts > 0) system.evaluate_gaps(t_, q, VectorMap(value, num_contacts));
-    Row* row = rows_.data() + part.constraint_offset + part.contact_offset;
-    for (std::size_t i = 0; i < scratch_.size(); ++i) row[i].trial = scratch_[i] - row[i].target;
-  }
+  const int num_constraints = model.num_constraints(), num_springs = model.num_springs();
+  values_.resize(static_cast<Eigen::Index>(rows_.size()));
+  model.evaluate_constraints(t_, x, values_.head(num_constraints));
+  model.evaluate_springs(t_, x, values_.segment(num_constraints, num_springs));
+  model.evaluate_gaps(t_, x, values_.tail(model.num_contacts()));
+  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].trial = values_[i] - rows_[i].target;
+}
+
+void PositionProjection::move(const Model& model, const VectorXd& x, const VectorXd& step,
+                              double share, VectorXd& out) const {
+  if (is_velocity_)
+    out = x + share * step;
+  else
+    model.displace(x, step, share, out);
 }
 
 void PositionProjection::keep_trial_values() {
@@ -298,17 +286,18 @@ PositionProjection::Outcome PositionProjection::run(const Model& model, SolveSta
   if (!error.is_settled(last) && !is_velocity_) choose_contacts_in_reach(model, x);
   while (!error.is_settled(last) && outcome.iterations < kMaxIterations) {
     if (!is_velocity_) evaluate_gradients(model, x);
-    assemble(x);
+    assemble(model, x);
     const StepSolution& solution = solve.solve(problem_);
     ++outcome.iterations;
-    trial_ = x + solution.w_vector();
+    step_ = solution.w_vector();
+    move(model, x, step_, 1, trial_);
     evaluate_values(model, trial_);
     if (admit_violated_contacts()) continue;
     // The first step says nothing yet about what springs can gain.
     if (outcome.iterations > 1) last = error;
-    const double share = find_step(model, solution, error, x);
+    const double share = find_step(model, error, x);
     const bool do_springs_gain = share == 1 && error.spring <= 0.5 * last.spring;
-    if (share > 0) update_multipliers(solution, share, do_springs_gain, x);
+    if (share > 0) update_multipliers(model, solution, share, do_springs_gain, x);
     const bool is_stuck = share == 0 || error.is_spring_bound(last);
     if (error.violation > kTolerance && is_stuck && release_springs(x)) continue;
     if (share == 0) break;
@@ -352,7 +341,7 @@ void PositionProjection::choose_contacts_in_reach(const Model& model, const Vect
   for (Row& row : rows_)
     if (row.kind == Kind::kGap) row.is_wanted = true;
   evaluate_gradients(model, x);
-  part_move_.assign(part_size_.size(), 0.0);
+  part_move_.assign(model.parts().size(), 0.0);
   for (const Row& row : rows_) {
     const double miss = miss_of(row);
     if (miss > 0 && row.mobility > 0)
@@ -380,14 +369,15 @@ bool PositionProjection::admit_violated_contacts() {
 ///
 /// Gaps are rows whose change of the multiplier is bounded from below by −ν: as in the others it
 /// vanishes in the end, so that errors of a solver are relative to what is left to correct.
-void PositionProjection::assemble(const VectorXd& x) {
+void PositionProjection::assemble(const Model& model, const VectorXd& x) {
   problem_.clear();
   problem_rows_.clear();
-  for (int part = 0; part < static_cast<int>(part_size_.size()); ++part) {
-    const int n = part_size_[part], offset = part_start_[part];
-    problem_.add_mass_block(n) = mass(part);
-    VectorMap p = problem_.block_p(part);
-    for (int k = 0; k < n; ++k) p += mass(part).col(k) * (anchor_[offset + k] - x[offset + k]);
+  find_way(model, x);
+  for (int b = 0; b < static_cast<int>(block_size_.size()); ++b) {
+    const int n = block_size_[b];
+    problem_.add_mass_block(n) = mass(b);
+    VectorMap p = problem_.block_p(b);
+    for (int k = 0; k < n; ++k) p -= mass(b).col(k) * way_[block_start_[b] + k];
   }
   for (int i = 0; i < static_cast<int>(rows_.size()); ++i) {
     const Row& row = rows_[i];
@@ -397,16 +387,20 @@ void PositionProjection::assemble(const VectorXd& x) {
         {.compliance = compliance * row.mobility,
          .bias = -row.value,
          .lower = row.kind == Kind::kGap ? -row.multiplier : -StepProblem::kUnbounded});
-    problem_.bilateral.add_entry(row.part, part_size_[row.part]) = gradient(row).transpose();
-    problem_.block_p(row.part) += row.multiplier * gradient(row);
+    const BlockRows& rows = gradients_.rows;
+    for (int e = rows.entry_start(row.gradient); e < rows.entry_start(row.gradient + 1); ++e) {
+      const ConstVectorMap gradient(rows.entry_values(e), rows.entry_columns(e));
+      problem_.bilateral.add_entry(rows.entry_block(e), rows.entry_columns(e)) =
+          gradient.transpose();
+      problem_.block_p(rows.entry_block(e)) += row.multiplier * gradient;
+    }
     problem_rows_.push_back(i);
   }
 }
 
 /// Moves x by the largest share of the step that helps, and returns it; 0 if none does. The whole
 /// step has been evaluated.
-double PositionProjection::find_step(const Model& model, const StepSolution& solution, Error& error,
-                                     VectorXd& x) {
+double PositionProjection::find_step(const Model& model, Error& error, VectorXd& x) {
   for (double share = 1;; share *= 0.5) {
     const Error trial = measure_error();
     if (error.is_improved_by(trial, share)) {
@@ -416,21 +410,29 @@ double PositionProjection::find_step(const Model& model, const StepSolution& sol
       return share;
     }
     if (share <= kSmallestShare) return 0;
-    trial_ = x + 0.5 * share * solution.w_vector();
+    move(model, x, step_, 0.5 * share, trial_);
     evaluate_values(model, trial_);
   }
 }
 
-void PositionProjection::update_multipliers(const StepSolution& solution, double share,
-                                            bool do_springs_gain, const VectorXd& x) {
-  part_move_.assign(part_size_.size(), 0.0);
-  for (std::size_t part = 0; part < part_size_.size(); ++part) {
-    for (int k = 0; k < part_size_[part]; ++k) {
-      const double move = x[part_start_[part] + k] - anchor_[part_start_[part] + k];
-      part_move_[part] += mass(static_cast<int>(part))(k, k) * move * move;
+/// From the anchor to x.
+void PositionProjection::find_way(const Model& model, const VectorXd& x) {
+  if (is_velocity_)
+    way_ = x - anchor_;
+  else
+    model.displacement(anchor_, x, way_);
+}
+
+void PositionProjection::update_multipliers(const Model& model, const StepSolution& solution,
+                                            double share, bool do_springs_gain, const VectorXd& x) {
+  find_way(model, x);
+  part_move_.assign(model.parts().size(), 0.0);
+  for (std::size_t b = 0; b < block_size_.size(); ++b)
+    for (int k = 0; k < block_size_[b]; ++k) {
+      const double way = way_[block_start_[b] + k];
+      part_move_[block_part_[b]] += mass(static_cast<int>(b))(k, k) * way * way;
     }
-    part_move_[part] = std::sqrt(part_move_[part]);
-  }
+  for (double& way : part_move_) way = std::sqrt(way);
   for (std::size_t i = 0; i < problem_rows_.size(); ++i) {
     Row& row = rows_[problem_rows_[i]];
     if (row.kind == Kind::kSpring) {

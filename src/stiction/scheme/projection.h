@@ -54,11 +54,11 @@ class PositionProjection {
  private:
   enum class Kind { kUnused, kJoint, kSpring, kGap, kClosed };
 
-  /// A constraint, spring or contact of the model, in the order of the parts.
+  /// A constraint, spring or contact of the model: all constraints, all springs, all contacts.
   struct Row {
     Kind kind = Kind::kUnused;
     int part = 0;
-    int gradient_start = 0;  // into gradients_
+    int gradient = -1;       // row block in gradients_, −1 if not evaluated
     bool is_wanted = false;  // takes part; contacts out of reach do not
     double target = 0;       // of a spring
     double value = 0;        // Θ, Φ or φ − φ* at the current point
@@ -85,8 +85,6 @@ class PositionProjection {
   void list_velocity_rows(const Model& model, const State& state);
 
   void evaluate_gradients(const Model& model, const VectorXd& q);
-  void evaluate_contact_gradients(const GeneralizedSystem& system, const ConstVectorMap& q,
-                                  Row* row);
   void measure_row(Row& row);
   void evaluate_values(const Model& model, const VectorXd& x);
   void keep_trial_values();
@@ -98,16 +96,20 @@ class PositionProjection {
   void choose_contacts_in_reach(const Model& model, const VectorXd& x);
   bool admit_violated_contacts();
   bool release_springs(const VectorXd& x);
-  void assemble(const VectorXd& x);
-  double find_step(const Model& model, const StepSolution& solution, Error& error, VectorXd& x);
-  void update_multipliers(const StepSolution& solution, double share, bool do_springs_gain,
-                          const VectorXd& x);
+  void assemble(const Model& model, const VectorXd& x);
+  double find_step(const Model& model, Error& error, VectorXd& x);
+  void find_way(const Model& model, const VectorXd& x);
+  void update_multipliers(const Model& model, const StepSolution& solution, double share,
+                          bool do_springs_gain, const VectorXd& x);
 
-  ConstVectorMap gradient(const Row& row) const {
-    return {gradients_.data() + row.gradient_start, part_size_[row.part]};
+  double times_gradient(const Model& model, const Row& row, const VectorXd& x) const {
+    return gradients_.rows.times(row.gradient, 0, model.block_starts(), x.data());
   }
-  ConstRowMatrixMap mass(int part) const {
-    return {mass_.data() + mass_start_[part], part_size_[part], part_size_[part]};
+  /// x moved by share·step.
+  void move(const Model& model, const VectorXd& x, const VectorXd& step, double share,
+            VectorXd& out) const;
+  ConstRowMatrixMap mass(int block) const {
+    return {mass_.data() + mass_start_[block], block_size_[block], block_size_[block]};
   }
 
   bool is_velocity_ = false;  // rows are linear, with gradients at a q that stays
@@ -115,13 +117,13 @@ class PositionProjection {
   VectorXd target_;  // the guess
   VectorXd anchor_;  // what the nearest point is sought to: the guess, until springs are released
   VectorXd trial_;
-  std::vector<int> part_start_, part_size_, mass_start_;  // one per part
-  std::vector<double> mass_;                              // M block by block, row-major
-  std::vector<double> coordinate_size_;
+  std::vector<int> block_start_, block_size_, block_part_, mass_start_;  // one per block
+  std::vector<double> mass_;  // M block by block, row-major
+  VectorXd coordinate_size_, start_size_;
   std::vector<Row> rows_;
-  std::vector<double> gradients_;
+  RowSet gradients_;
   std::vector<double> part_move_;  // in the norm of diag(M), one per part
-  std::vector<double> scratch_;
+  VectorXd values_, step_, way_;
   StepProblem problem_;
   std::vector<int> problem_rows_;  // the row behind each row of the problem
 };

@@ -10,6 +10,7 @@
 #include "stiction/base/text.h"
 #include "stiction/scheme/event_scheme.h"
 #include "stiction/scheme/moreau.h"
+#include "stiction/scheme/spook.h"
 #include "stiction/scheme/stewart_trinkle.h"
 
 namespace stiction {
@@ -95,17 +96,28 @@ void check_options(const SteppingOptions& options) {
           "in (0, 1)");
   require(e.restitution_threshold >= 0, "events.restitution_threshold", e.restitution_threshold,
           ">= 0");
+  const SpookOptions& s = options.spook;
+  require(s.relaxation > 0, "spook.relaxation", s.relaxation, "> 0");
+  require(s.compliance > 0, "spook.compliance", s.compliance, "> 0");
+  require(s.stiffness_return >= 0 && s.stiffness_return < 1, "spook.stiffness_return",
+          s.stiffness_return, "in [0, 1)");
   const ErrorControl& c = options.error_control;
   require(c.tolerance >= 0, "error_control.tolerance", c.tolerance, ">= 0");
   require(c.min_step > 0 && c.min_step < 1, "error_control.min_step", c.min_step, "in (0, 1)");
 }
 
 std::vector<std::string> scheme_names() {
-  return {"stewart-trinkle", "anitescu-potra", "linearly-implicit-euler",
-          "trapezoidal-1",   "trapezoidal-2",  "moreau"};
+  return {"stewart-trinkle",
+          "anitescu-potra",
+          "linearly-implicit-euler",
+          "trapezoidal-1",
+          "trapezoidal-2",
+          "moreau",
+          "spook"};
 }
 
 std::unique_ptr<Scheme> make_scheme(std::string_view name, const SchemeOptions& options) {
+  if (name == "spook") return std::make_unique<SpookScheme>(options);
   if (name == "moreau") return std::make_unique<MoreauScheme>(options);
   if (name == "stewart-trinkle") return std::make_unique<StewartTrinkleScheme>(options);
   if (std::unique_ptr<SubstepRule> rule = make_substep_rule(name, options.stepping))

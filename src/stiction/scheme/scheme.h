@@ -42,6 +42,8 @@ struct StepWork {
 struct SchemeMemory {
   std::vector<ContactStatus> contacts;  // one per contact of the model, as the last step left it
   double substep = 0;                   // [s] to try next, of error control; 0: none yet
+  std::vector<double> joint_forces;     // one per joint row, mean of the last step; empty: none yet
+  std::vector<double> contact_forces;   // three per contact, likewise
 };
 
 enum class EventKind : std::uint8_t {

@@ -6,12 +6,11 @@ namespace stiction {
 
 std::vector<std::string> StewartTrinkleScheme::notes(const Model& model) const {
   std::vector<std::string> notes;
-  for (const Model::Part& part : model.parts())
-    for (const auto& contact : part.system->layout().contacts)
-      if (contact.restitution > 0 || contact.restitution_tangential > 0)
-        notes.push_back(fmt::format(
-            "stewart-trinkle treats impacts as inelastic; restitution of contact '{}' is not used",
-            contact.name));
+  for (int j = 0; j < model.num_contacts(); ++j)
+    if (model.contact(j).restitution > 0 || model.contact(j).restitution_tangential > 0)
+      notes.push_back(fmt::format(
+          "stewart-trinkle treats impacts as inelastic; restitution of contact '{}' is not used",
+          model.contact(j).name));
   return notes;
 }
 
@@ -30,8 +29,10 @@ void StewartTrinkleScheme::step(const Model& model, const State& start, const Sc
     result.memory = memory;
   } else {
     const PositionLevelStep::Report report =
-        step_.step(model, start, memory.contacts, h, {.is_nonlinear = options_.nonlinear}, solve,
-                   result.end, reader_, result);
+        step_.step(model, start, memory.contacts, h,
+                   {.is_nonlinear = options_.nonlinear,
+                    .is_gyroscopic_implicit = options_.gyroscopic == GyroscopicTerm::kImplicit},
+                   solve, result.end, reader_, result);
     result.iterations = report.iterations;
     if (!report.has_converged) result.failure = kNoFixedPoint;
     result.memory.contacts = step_.status();

@@ -13,7 +13,7 @@ constexpr StepAssembly::ConstraintForm kEulerConstraints{.compliance = 0};
 
 /// Rows at a predicted configuration, whose error of order h² makes redundant rows disagree: they
 /// have to yield a little or they lock (compare MoreauScheme).
-constexpr StepAssembly::ConstraintForm kTrapezoidalConstraints{.compliance = 1e-9};
+constexpr double kJointCompliance = 1e-9;
 
 }  // namespace
 
@@ -26,22 +26,19 @@ void EulerSubstep::assemble(const Model& model, const State& start, double h,
   const EvaluationPoint here{start.t, start.q};
   assembly.clear();
   assembly.add_mass_and_momentum(model, here, here, start.v, h);
-  if (kind_ == EulerKind::kExplicit)
-    assembly.add_explicit_springs(model, start, h);
-  else
-    assembly.make_gyroscopic_term_implicit(model, here, start.v, h);
+  if (kind_ == EulerKind::kExplicit) assembly.add_explicit_springs(model, start, h);
+  if (is_gyroscopic_implicit_) assembly.make_gyroscopic_term_implicit(model, here, start.v, h);
   assembly.add_constraint_rows(model, here, start, h, kEulerConstraints);
   if (kind_ == EulerKind::kLinearlyImplicit)
     assembly.add_spring_rows(model, here, start, h, SpringRule::kEnd);
   assembly.add_contacts(model, here, contacts);
 }
 
-void EulerSubstep::advance(const State& start, double h, const StepSolution& solution,
-                           State& end) const {
+void EulerSubstep::advance(const Model& model, const State& start, double h,
+                           const StepSolution& solution, State& end) {
   end.t = start.t + h;
   end.v = solution.w_vector();
-  end.q.resize(start.q.size());
-  end.q = start.q + h * end.v;
+  model.displace(start.q, end.v, h, end.q);
 }
 
 void EulerSubstep::add_applied_work(const Model& model, const State& start, const State&,
@@ -61,33 +58,32 @@ void TrapezoidalSubstep::check(const Model& model) const {
       throw InputError(
           fmt::format("{} needs the derivatives of the force on '{}', which has none; override "
                       "evaluate_force_jacobians, or set jacobians to differences or springs-only",
-                      name(), part.system->layout().coordinates.front()));
+                      name(), part.system->name_of_velocity(0)));
 }
 
 void TrapezoidalSubstep::assemble(const Model& model, const State& start, double h,
                                   std::span<const int> contacts, StepAssembly& assembly) {
   const bool is_mean = kind_ == TrapezoidalKind::kMean;
-  q_mid_.resize(start.q.size());
-  q_end_.resize(start.q.size());
-  q_mid_ = start.q + 0.5 * h * start.v;
-  q_end_ = start.q + h * start.v;
+  model.displace(start.q, start.v, 0.5 * h, q_mid_);
+  model.displace(start.q, start.v, h, q_end_);
   const EvaluationPoint mid{start.t + 0.5 * h, q_mid_}, end{start.t + h, q_end_};
   const EvaluationPoint& rows = is_mean ? mid : end;
   assembly.clear();
   assembly.add_trapezoidal_mass_and_momentum(model, start, mid, h, is_mean ? 2 : 1, jacobians_);
-  assembly.add_constraint_rows(model, rows, start, h, kTrapezoidalConstraints);
-  assembly.add_spring_rows(model, mid, start, h,
-                           is_mean ? SpringRule::kMean : SpringRule::kMeanByEnd);
+  const SpringRule spring_rule = is_mean ? SpringRule::kMean : SpringRule::kMeanByEnd;
+  assembly.add_constraint_rows(model, rows, start, h,
+                               {.compliance = kJointCompliance, .spring_rule = spring_rule});
+  assembly.add_spring_rows(model, mid, start, h, spring_rule);
   assembly.add_contacts(model, rows, contacts);
 }
 
-void TrapezoidalSubstep::advance(const State& start, double h, const StepSolution& solution,
-                                 State& end) const {
+void TrapezoidalSubstep::advance(const Model& model, const State& start, double h,
+                                 const StepSolution& solution, State& end) {
   end.t = start.t + h;
   end.v = solution.w_vector();
   if (kind_ == TrapezoidalKind::kMean) end.v = 2 * end.v - start.v;
-  end.q.resize(start.q.size());
-  end.q = start.q + 0.5 * h * (start.v + end.v);
+  mean_velocity_ = 0.5 * (start.v + end.v);
+  model.displace(start.q, mean_velocity_, h, end.q);
 }
 
 void TrapezoidalSubstep::add_applied_work(const Model& model, const State& start, const State& end,
@@ -99,9 +95,10 @@ void TrapezoidalSubstep::add_applied_work(const Model& model, const State& start
 
 std::unique_ptr<SubstepRule> make_substep_rule(std::string_view name,
                                                const SteppingOptions& options) {
-  if (name == "anitescu-potra") return std::make_unique<EulerSubstep>(EulerKind::kExplicit);
+  if (name == "anitescu-potra")
+    return std::make_unique<EulerSubstep>(EulerKind::kExplicit, options.gyroscopic);
   if (name == "linearly-implicit-euler")
-    return std::make_unique<EulerSubstep>(EulerKind::kLinearlyImplicit);
+    return std::make_unique<EulerSubstep>(EulerKind::kLinearlyImplicit, options.gyroscopic);
   if (name == "trapezoidal-1")
     return std::make_unique<TrapezoidalSubstep>(TrapezoidalKind::kEnd, options.jacobians);
   if (name == "trapezoidal-2")

@@ -32,8 +32,8 @@ class SubstepRule {
   virtual void assemble(const Model& model, const State& start, double h,
                         std::span<const int> contacts, StepAssembly& assembly) = 0;
   /// The state after the step from the unknown w of the problem.
-  virtual void advance(const State& start, double h, const StepSolution& solution,
-                       State& end) const = 0;
+  virtual void advance(const Model& model, const State& start, double h,
+                       const StepSolution& solution, State& end) = 0;
   /// Work of the applied forces as the rule has taken them.
   virtual void add_applied_work(const Model& model, const State& start, const State& end,
                                 double duration, const OutcomeReader::Phase& phase,
@@ -44,7 +44,11 @@ enum class EulerKind { kExplicit, kLinearlyImplicit };
 
 class EulerSubstep final : public SubstepRule {
  public:
-  explicit EulerSubstep(EulerKind kind) : kind_(kind) {}
+  EulerSubstep(EulerKind kind, GyroscopicTerm gyroscopic)
+      : kind_(kind),
+        is_gyroscopic_implicit_(gyroscopic == GyroscopicTerm::kOfScheme
+                                    ? kind == EulerKind::kLinearlyImplicit
+                                    : gyroscopic == GyroscopicTerm::kImplicit) {}
 
   std::string_view name() const override;
   int order() const override { return 1; }
@@ -52,14 +56,15 @@ class EulerSubstep final : public SubstepRule {
   bool projects_by_default() const override { return true; }
   void assemble(const Model& model, const State& start, double h, std::span<const int> contacts,
                 StepAssembly& assembly) override;
-  void advance(const State& start, double h, const StepSolution& solution,
-               State& end) const override;
+  void advance(const Model& model, const State& start, double h, const StepSolution& solution,
+               State& end) override;
   void add_applied_work(const Model& model, const State& start, const State& end, double duration,
                         const OutcomeReader::Phase& phase, OutcomeReader& reader,
                         StepResult& result) const override;
 
  private:
   EulerKind kind_;
+  bool is_gyroscopic_implicit_;
 };
 
 enum class TrapezoidalKind {
@@ -79,8 +84,8 @@ class TrapezoidalSubstep final : public SubstepRule {
   bool projects_by_default() const override { return false; }
   void assemble(const Model& model, const State& start, double h, std::span<const int> contacts,
                 StepAssembly& assembly) override;
-  void advance(const State& start, double h, const StepSolution& solution,
-               State& end) const override;
+  void advance(const Model& model, const State& start, double h, const StepSolution& solution,
+               State& end) override;
   void add_applied_work(const Model& model, const State& start, const State& end, double duration,
                         const OutcomeReader::Phase& phase, OutcomeReader& reader,
                         StepResult& result) const override;
@@ -88,7 +93,7 @@ class TrapezoidalSubstep final : public SubstepRule {
  private:
   TrapezoidalKind kind_;
   ForceJacobians jacobians_;
-  VectorXd q_mid_, q_end_;
+  VectorXd q_mid_, q_end_, mean_velocity_;
 };
 
 /// The rule of that name; null if there is none.

@@ -14,7 +14,7 @@
 namespace stiction {
 namespace {
 
-constexpr int kFormatVersion = 2;
+constexpr int kFormatVersion = 3;
 constexpr std::string_view kFormat = "stiction checkpoint";
 
 std::span<const double> as_span(const VectorXd& x) {
@@ -35,6 +35,17 @@ std::vector<double> read_exactly(const Hdf5File& file, const std::string& object
   if (values.size() != expected)
     throw InputError(fmt::format("{}: '{}' has {} numbers, this simulation needs {}", file.path(),
                                  object, values.size(), expected));
+  return values;
+}
+
+/// Forces that a scheme remembers, if it does.
+std::vector<double> read_all_or_none(const Hdf5File& file, const std::string& object,
+                                     int expected) {
+  std::vector<double> values = file.read<double>(object);
+  const auto is_bad = [](double x) { return !std::isfinite(x); };
+  if ((!values.empty() && values.size() != static_cast<std::size_t>(expected)) ||
+      std::any_of(values.begin(), values.end(), is_bad))
+    throw InputError(fmt::format("{}: '{}' does not fit this simulation", file.path(), object));
   return values;
 }
 
@@ -96,6 +107,8 @@ void Simulation::save(const std::string& path) const {
   file.write<std::int64_t>("memory_contacts", contacts);
   const double memory[] = {taken_.memory.substep};
   file.write<double>("memory", memory);
+  file.write<double>("memory_joint_forces", taken_.memory.joint_forces);
+  file.write<double>("memory_contact_forces", taken_.memory.contact_forces);
   file.close();
   pending.commit();
 }
@@ -122,8 +135,11 @@ void Simulation::restore(const std::string& path) {
   const auto counts = file.read<std::int64_t>("counts");
   if (counts.size() != kNumCounts + kNumEventKinds)
     throw InputError(fmt::format("{}: 'counts' has the wrong size", path));
-  const SchemeMemory memory{.contacts = read_contact_memory(file, model_.num_contacts()),
-                            .substep = substep[0]};
+  const SchemeMemory memory{
+      .contacts = read_contact_memory(file, model_.num_contacts()),
+      .substep = substep[0],
+      .joint_forces = read_all_or_none(file, "memory_joint_forces", model_.num_joint_rows()),
+      .contact_forces = read_all_or_none(file, "memory_contact_forces", 3 * model_.num_contacts())};
 
   State state;
   state.t = clock[0];

@@ -96,7 +96,8 @@ ReferenceTrajectory run_reference(const Model& model, const ComparisonPlan& plan
   Simulation simulation(
       model, options_for(plan, plan.reference_scheme, plan.reference_solver, plan.reference_h));
   ReferenceTrajectory reference(ReferenceTrajectory::stride_for(
-      model, plan.duration / plan.reference_h, kMaxReferenceNumbers));
+                                    model, plan.duration / plan.reference_h, kMaxReferenceNumbers),
+                                ConfigurationSpace(model));
   simulation.add_observer(reference);
   const Clock::time_point began = Clock::now();
   comparison.reference_failure = run_to_end(simulation, plan.duration);

@@ -7,6 +7,20 @@
 
 namespace stiction {
 
+void ConfigurationSpace::move(VectorXd& q, const VectorXd& displacement) const {
+  if (model_ != nullptr)
+    model_->displace(q, displacement, 1, q);
+  else
+    q += displacement;
+}
+
+VectorXd ConfigurationSpace::difference(const VectorXd& from, const VectorXd& to) const {
+  if (model_ == nullptr) return to - from;
+  VectorXd displacement;
+  model_->displacement(from, to, displacement);
+  return displacement;
+}
+
 int ReferenceTrajectory::stride_for(const Model& model, double num_steps, double max_numbers) {
   const double numbers = num_steps * (1 + model.num_q() + model.num_v());
   return static_cast<int>(std::clamp(std::ceil(numbers / max_numbers), 1.0, 1e9));
@@ -72,14 +86,12 @@ const ReferenceTrajectory::Jump* ReferenceTrajectory::find_jump(std::size_t inte
 void ReferenceTrajectory::interpolate_smooth(std::size_t i, double t, State& out) const {
   const double h = times_[i + 1] - times_[i];
   const double s = std::max(0.0, (t - times_[i]) / h);
-  const auto q0 = q(i), q1 = q(i + 1), v0 = v(i), v1 = v(i + 1);
+  const auto v0 = v(i), v1 = v(i + 1);
   out.v = (1 - s) * v0 + s * v1;
-  if (num_q_ == num_v_) {  // q̇ = v: the cubic of Hermite, exact to h⁴ where nothing jumps
-    const double a = s * s * (3 - 2 * s), b = s * (1 - s);
-    out.q = (1 - a) * q0 + a * q1 + h * b * ((1 - s) * v0 - s * v1);
-  } else {
-    out.q = (1 - s) * q0 + s * q1;
-  }
+  out.q = q(i);
+  // The cubic of Hermite, exact to h⁴ where nothing jumps and nothing turns.
+  const double a = s * s * (3 - 2 * s), b = s * (1 - s);
+  space_.move(out.q, a * space_.difference(q(i), q(i + 1)) + h * b * ((1 - s) * v0 - s * v1));
 }
 
 void ReferenceTrajectory::extrapolate(std::size_t i, std::size_t interval, double t,
@@ -87,11 +99,10 @@ void ReferenceTrajectory::extrapolate(std::size_t i, std::size_t interval, doubl
   const double s = t - times_[i];
   out.q = q(i);
   out.v = v(i);
-  if (num_q_ == num_v_) out.q += s * v(i);
-  if (interval >= times_.size() - 1 || find_jump(interval) != nullptr) return;
-  const double slope = s / (times_[interval + 1] - times_[interval]);
-  out.v += slope * (v(interval + 1) - v(interval));
-  if (num_q_ == num_v_) out.q += 0.5 * s * slope * (v(interval + 1) - v(interval));
+  const bool is_smooth = interval < times_.size() - 1 && find_jump(interval) == nullptr;
+  if (is_smooth)
+    out.v += s / (times_[interval + 1] - times_[interval]) * (v(interval + 1) - v(interval));
+  space_.move(out.q, 0.5 * s * (v(i) + out.v));
 }
 
 void ReferenceTrajectory::interpolate_jump(const Jump& jump, double t, State& out) const {
@@ -106,13 +117,13 @@ void ReferenceTrajectory::interpolate_jump(const Jump& jump, double t, State& ou
   from_left(jump.first, out);
   from_right(jump.last, right);
   const double s = (t - jump.first) / (jump.last - jump.first);
-  out.q += s * (right.q - out.q);
+  space_.move(out.q, s * space_.difference(out.q, right.q));
   out.v += s * (right.v - out.v);
 }
 
 void ErrorMeter::on_step(const StepRecord& record) {
   reference_.interpolate(record.state.t, cursor_, expected_);
-  const double q_error = (record.state.q - expected_.q).norm();
+  const double q_error = reference_.space().difference(expected_.q, record.state.q).norm();
   time_ += record.h;
   sum_.q_mean += record.h * q_error;
   sum_.v_mean += record.h * (record.state.v - expected_.v).norm();

@@ -10,6 +10,19 @@
 
 namespace stiction {
 
+/// Configurations apart from each other by displacements: of a model, or plainly by differences.
+class ConfigurationSpace {
+ public:
+  ConfigurationSpace() = default;
+  explicit ConfigurationSpace(const Model& model) : model_(&model) {}
+  /// Moves q by a displacement.
+  void move(VectorXd& q, const VectorXd& displacement) const;
+  VectorXd difference(const VectorXd& from, const VectorXd& to) const;
+
+ private:
+  const Model* model_ = nullptr;
+};
+
 /// Distance of a run from the reference, 2-norms in the coordinates' own units.
 struct TrajectoryError {
   double q_end = 0;   // at the end of the duration
@@ -23,7 +36,8 @@ struct TrajectoryError {
 class ReferenceTrajectory final : public StepObserver {
  public:
   /// Keeps every `stride`-th step; see `stride_for`.
-  explicit ReferenceTrajectory(int stride) : stride_(stride) {}
+  explicit ReferenceTrajectory(int stride, ConfigurationSpace space = {})
+      : stride_(stride), space_(space) {}
 
   /// The smallest stride that keeps `num_steps` states of `model` within `max_numbers` doubles.
   static int stride_for(const Model& model, double num_steps, double max_numbers);
@@ -38,6 +52,7 @@ class ReferenceTrajectory final : public StepObserver {
   double largest_coordinate() const { return largest_coordinate_; }
   double largest_velocity() const { return largest_velocity_; }
 
+  const ConfigurationSpace& space() const { return space_; }
   /// The state at `t`, which is taken into the range of the trajectory. `cursor` remembers where
   /// the last search ended; times that ascend are found in constant time. Needs one state.
   void interpolate(double t, std::size_t& cursor, State& out) const;
@@ -61,6 +76,7 @@ class ReferenceTrajectory final : public StepObserver {
   ConstVectorMap v(std::size_t i) const { return {states_.data() + i * row_ + num_q_, num_v_}; }
 
   int stride_;
+  ConfigurationSpace space_;
   Eigen::Index num_q_ = 0, num_v_ = 0;
   std::size_t row_ = 0;  // numbers per state
   std::vector<double> times_;

@@ -7,6 +7,7 @@
 
 #include "stiction/base/text.h"
 #include "stiction/scheme/projection.h"
+#include "stiction/sim/mechanism.h"
 #include "stiction/solve/solvers.h"
 
 namespace stiction {
@@ -120,15 +121,36 @@ void Simulation::project_start() {
   PositionProjection projection;
   stage_.begin_step();
   const VectorXd guess = state_.q;
-  if (!projection.project(model_, {.t = state_.t, .guess = guess}, stage_, state_.q).is_feasible)
-    throw InputError(
-        "start cannot be projected: no configuration nearby fits the constraints and "
-        "gaps");
+  if (!projection.project(model_, {.t = state_.t, .guess = guess}, stage_, state_.q).is_feasible) {
+    const std::string violated =
+        describe_violations(model_, state_, options_.penetration_tolerance);
+    throw InputError(fmt::format(
+        "start cannot be projected: no configuration nearby fits the constraints and gaps{}{}",
+        violated.empty() ? "" : "; at best they miss: ", violated));
+  }
   const double moving = evaluator_.compute_energy(model_, state_).kinetic;
   if (!projection.project_velocity(model_, stage_, state_).is_feasible)
     throw InputError("start cannot be projected: no velocities fit the constraints and contacts");
   // What is left of velocities that the constraints forbid altogether is rounding.
   if (evaluator_.compute_energy(model_, state_).kinetic < kRestShare * moving) state_.v.setZero();
+}
+
+std::vector<std::string> Simulation::notes() const {
+  std::vector<std::string> notes = scheme_->notes(model_);
+  const std::vector<int> redundant = find_redundant_rows(model_, state_);
+  if (redundant.empty()) return notes;
+  const std::vector<std::string> all = model_.joint_row_names();
+  std::vector<std::string> names;
+  for (const int row : redundant) {
+    if (names.size() == kMaxNames) break;
+    names.push_back(fmt::format("'{}'", all[row]));
+  }
+  notes.push_back(fmt::format(
+      "{} joint {} on others ({}{}): the motion is the same without, their reactions are shared "
+      "out by compliance",
+      redundant.size(), redundant.size() == 1 ? "row depends" : "rows depend", joined(names),
+      names.size() < redundant.size() ? ", …" : ""));
+  return notes;
 }
 
 void Simulation::validate() const {

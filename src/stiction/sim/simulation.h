@@ -117,8 +117,8 @@ class Simulation {
   const SolverReport& solver_report() const { return evidence_.report; }
   /// The step problem solved last, also after StepRejected.
   const StepProblem& last_problem() const { return scheme_->last_problem(); }
-  /// What the scheme leaves out of the model, in sentences.
-  std::vector<std::string> notes() const { return scheme_->notes(model_); }
+  /// What the scheme leaves out of the model and which joint rows are redundant, in sentences.
+  std::vector<std::string> notes() const;
 
   /// The observer is told of every step taken from now on, and at once of the present state. It
   /// must outlive the simulation's steps.

@@ -214,6 +214,17 @@ class AutoSolver::Team {
       run(problem, few_sweeps_, solution, solution, best, report);
   }
 
+  /// A first attempt at a joint system.
+  void try_direct(const StepProblem& problem, StepSolution& solution, double& best,
+                  SolverReport& report) {
+    SolverReport outcome;
+    if (!DirectAttempt::is_for(problem) || !direct_.try_solve(problem, judge_, solution, outcome))
+      return;
+    best = 0;
+    report.iterations += outcome.iterations;
+    report.has_answer = true;
+  }
+
   bool is_good(double measure) const { return measure <= judge_.tolerance(); }
 
  private:
@@ -270,6 +281,7 @@ class AutoSolver::Team {
   InteriorPointSolver interior_point_;
   NsgsSolver patient_sweeps_;
   SaddlePolish polish_;
+  DirectAttempt direct_;
   StepSolution trial_;
   bool prefers_exact_, is_tight_;
 };
@@ -278,6 +290,7 @@ AutoSolver::AutoSolver(const AutoOptions& options)
     : options_(options),
       acceptance_(options.tolerance, options.measure),
       quick_(std::make_unique<QuickLcp>()),
+      direct_(std::make_unique<DirectAttempt>()),
       whole_(std::make_unique<Team>(options)) {}
 
 AutoSolver::~AutoSolver() = default;
@@ -319,13 +332,23 @@ bool AutoSolver::is_solved_at_once(const StepProblem& problem, StepSolution& sol
   // out otherwise.
   const bool is_cold = is_zero(solution) && (problem.num_blocks() == 0 || !all_zero(problem.p));
   const bool is_start = fits(problem, solution) && !is_cold;
-  if (is_start) return acceptance_.accepts(problem, solution);
-  if (problem.num_blocks() > 0) return false;
+  if (is_start && is_start_accepted(problem, solution)) return true;
+  if (DirectAttempt::is_for(problem))
+    return direct_->try_solve(problem, acceptance_, solution, report);
+  if (is_start || problem.num_blocks() > 0) return false;
   if (needs_no_impulse(problem, options_)) {
     solution.set_zero(problem);
     return true;
   }
   return quick_->try_solve(problem, acceptance_, solution, report);
+}
+
+/// The judge costs about as much as solving a joint system, whose starts have mostly moved on.
+bool AutoSolver::is_start_accepted(const StepProblem& problem, const StepSolution& solution) {
+  const bool is_refused = options_.tolerance < kLooseTolerance &&
+                          options_.measure == StoppingMeasure::kCertificate &&
+                          DirectAttempt::is_for(problem) && direct_->is_far_off(problem, solution);
+  return !is_refused && acceptance_.accepts(problem, solution);
 }
 
 /// Not if nearly all contacts belong to one island.
@@ -386,6 +409,12 @@ int AutoSolver::run_level(const StepProblem& problem, int level, Team& team, Sol
     islands_.gather(problem, island, start_, part_start_);
     islands_.gather(problem, island, solution, part_solution_);
     double& best = level_of_[island];
+    if (level == 0) team.try_direct(part_, part_solution_, best, report);
+    if (team.is_good(best)) {
+      ++num_tried;
+      islands_.scatter(problem, island, part_solution_, solution);
+      return true;
+    }
     if (!team.improve(part_, level, part_start_, part_solution_, best, report)) return false;
     ++num_tried;
     islands_.scatter(problem, island, part_solution_, solution);

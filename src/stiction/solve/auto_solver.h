@@ -1,6 +1,7 @@
 // The solver for those who do not want to choose. Per island of the problem (islands.h):
 //
 //   the start, if it already passes: no iterations
+//   of joint systems, block LU factors with guessed statuses (direct_attempt.h), as a whole first
 //   the cheapest solver that should do: pivoting for small problems with flat friction sections,
 //     Gauss–Seidel sweeps for the others
 //   a chain of slower and more robust ones, until the judge (acceptance.h) is content
@@ -17,6 +18,7 @@
 
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
+#include "stiction/solve/direct_attempt.h"
 #include "stiction/solve/islands.h"
 #include "stiction/solve/quick_lcp.h"
 
@@ -39,6 +41,7 @@ class AutoSolver final : public Solver {
  private:
   class Team;
   bool is_solved_at_once(const StepProblem& problem, StepSolution& solution, SolverReport& report);
+  bool is_start_accepted(const StepProblem& problem, const StepSolution& solution);
   bool is_worth_splitting() const;
   bool solve_whole(const StepProblem& problem, int level, double best, SolverReport& report,
                    StepSolution& solution);
@@ -54,6 +57,7 @@ class AutoSolver final : public Solver {
   AutoOptions options_;
   Acceptance acceptance_;
   std::unique_ptr<QuickLcp> quick_;
+  std::unique_ptr<DirectAttempt> direct_;
   std::unique_ptr<Team> whole_;
   std::unique_ptr<Team> strict_;  // for islands whose errors add up to too much; made when needed
   Islands islands_;

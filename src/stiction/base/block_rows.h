@@ -19,6 +19,11 @@ class BlockRows {
   /// zero at first. The map is valid until the next addition. A block is added once per row block.
   RowMatrixMap add_entry(int block, int block_size);
 
+  /// Copies the entries of a row block of other rows to the newest row block.
+  void add_entries_of(const BlockRows& from, int row_block);
+  /// Adds `num_rows` row blocks of one row, each with one entry in `block`; they lie in one matrix.
+  RowMatrixMap add_single_rows(int num_rows, int block, int block_size);
+
   int num_row_blocks() const { return static_cast<int>(row_start_.size()) - 1; }
   int num_rows() const { return row_start_.back(); }
   int row_start(int row_block) const { return row_start_[row_block]; }
@@ -31,8 +36,21 @@ class BlockRows {
   int entry_columns(int entry) const { return entry_columns_[entry]; }
   /// Row-major numbers of an entry, num_rows(row_block) × entry_columns(entry).
   const double* entry_values(int entry) const { return values_.data() + value_start_[entry]; }
+  double* entry_values(int entry) { return values_.data() + value_start_[entry]; }
   ConstRowMatrixMap entry_matrix(int row_block, int entry) const {
     return {entry_values(entry), num_rows(row_block), entry_columns_[entry]};
+  }
+
+  /// One row of a row block times x; block b of x begins at start[b].
+  double times(int row_block, int row, const int* start, const double* x) const {
+    double sum = 0;
+    for (int e = entry_start_[row_block]; e < entry_start_[row_block + 1]; ++e) {
+      const int columns = entry_columns_[e];
+      const double* value = entry_values(e) + static_cast<std::ptrdiff_t>(row) * columns;
+      const double* part = x + start[entry_block_[e]];
+      for (int k = 0; k < columns; ++k) sum += value[k] * part[k];
+    }
+    return sum;
   }
 
   bool operator==(const BlockRows&) const = default;

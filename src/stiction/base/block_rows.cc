@@ -1,4 +1,4 @@
-#include "stiction/problem/block_rows.h"
+#include "stiction/base/block_rows.h"
 
 #include "stiction/base/check.h"
 
@@ -29,6 +29,20 @@ RowMatrixMap BlockRows::add_entry(int block, int block_size) {
   values_.resize(values_.size() + static_cast<std::size_t>(rows) * block_size, 0.0);
   ++entry_start_.back();
   return {values_.data() + start, rows, block_size};
+}
+
+void BlockRows::add_entries_of(const BlockRows& from, int row_block) {
+  for (int e = from.entry_start(row_block); e < from.entry_start(row_block + 1); ++e)
+    add_entry(from.entry_block(e), from.entry_columns(e)) = from.entry_matrix(row_block, e);
+}
+
+RowMatrixMap BlockRows::add_single_rows(int num_rows, int block, int block_size) {
+  const auto start = static_cast<std::ptrdiff_t>(values_.size());
+  for (int i = 0; i < num_rows; ++i) {
+    add_row_block(1);
+    add_entry(block, block_size);
+  }
+  return {values_.data() + start, num_rows, block_size};
 }
 
 }  // namespace stiction

@@ -1,0 +1,240 @@
+// Rigid bodies in space with joints, motors, springs and contacts between smooth surfaces.
+//
+// A body's velocity is (world velocity of its centre of mass, body angular velocity), so that its
+// mass block is constant; of locked axes there are no columns. Its configuration is the centre of
+// mass and a unit quaternion, w first. Behind the bodies the configuration holds the angles of
+// joints without jumps: they follow from the poses but for whole turns.
+//
+//   q = (x, y, z, qw, qx, qy, qz per moving body; angles),   v = (free axes per moving body)
+//
+// Static and kinematic bodies have no coordinates; what a kinematic one does is drift.
+#pragma once
+
+#include <vector>
+
+#include "stiction/model/rigid_body_description.h"
+#include "stiction/model/system.h"
+#include "stiction/model/tape.h"
+
+namespace stiction {
+
+/// Formulas in t alone, with their derivatives.
+class TimeFunctions {
+ public:
+  TimeFunctions() = default;
+  /// Throws InputError if a formula uses another symbol than t.
+  explicit TimeFunctions(std::span<const Expression> functions);
+  /// Values, then derivatives.
+  void evaluate(double t, double* values_and_rates) const;
+  bool is_constant() const { return tape_.is_constant(); }
+
+ private:
+  Tape tape_;
+};
+
+class RigidBodySystem final : public System {
+ public:
+  /// Throws InputError with all of find_body_faults(description).
+  explicit RigidBodySystem(RigidBodyDescription description);
+
+  const RigidBodyDescription& description() const { return description_; }
+  /// The start that the description gives.
+  VectorXd initial_q() const;
+  VectorXd initial_v() const;
+
+  /// Pose of a body's centre of mass; kWorld is at the origin.
+  Pose pose_of(double t, const ConstVectorRef& q, int body) const;
+  /// World velocity of the centre of mass and body angular velocity.
+  Vector6d velocity_of(double t, const ConstVectorRef& v, int body) const;
+  /// A coordinate of a joint, angles without jumps.
+  double joint_coordinate(double t, const ConstVectorRef& q, int joint,
+                          JointCoordinate coordinate) const;
+
+  /// What a joint's rows exert on each of its two bodies: force, and torque about the origin of the
+  /// joint's frame in that body, in that body's axes. Motors, friction and limits are not in it.
+  struct Reaction {
+    std::array<Eigen::Vector3d, 2> force, torque;
+  };
+  /// For the impulses or forces of all joint rows.
+  Reaction evaluate_reaction(double t, const ConstVectorRef& q, const ConstVectorRef& joint_rows,
+                             int joint) const;
+  void evaluate_reactions(double t, const ConstVectorRef& q, const ConstVectorRef& joint_rows,
+                          std::vector<Reaction>& reactions) const;
+  /// "hinge.a.fx" … "hinge.b.tz": twelve per joint.
+  std::vector<std::string> reaction_names() const override;
+  int num_reactions() const override { return 12 * static_cast<int>(joints_.size()); }
+  void evaluate_reactions(double t, const ConstVectorRef& q, const ConstVectorRef& joint_rows,
+                          VectorRef reactions) const override;
+  /// First constraint row of a joint.
+  int constraint_start(int joint) const { return joints_[joint].constraint_start; }
+
+  std::string name_of_velocity(int i) const override;
+  std::vector<std::string> recorded_q_names() const override;
+  std::vector<std::string> recorded_v_names() const override;
+  int num_recorded_q() const override { return 7 * num_recorded_ + num_angles_; }
+  int num_recorded_v() const override { return 6 * num_recorded_; }
+  void record(double t, const ConstVectorRef& q, const ConstVectorRef& v, VectorRef recorded_q,
+              VectorRef recorded_v) const override;
+  void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
+                VectorRef out) const override;
+  void displacement(const ConstVectorRef& from, const ConstVectorRef& to,
+                    VectorRef out) const override;
+  void measure_coordinates(const ConstVectorRef& q, VectorRef sizes) const override;
+
+  void evaluate_block_mass(double t, const ConstVectorRef& q, int block,
+                           RowMatrixRef mass) const override;
+  void evaluate_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                      VectorRef force) const override;
+  void evaluate_applied_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                              VectorRef force) const override;
+  double evaluate_potential(double t, const ConstVectorRef& q) const override;
+  void evaluate_block_jacobians(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                int block, RowMatrixRef k_q, RowMatrixRef k_v) const override;
+  bool has_exact_force_jacobians() const override { return true; }
+  void evaluate_block_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                 int block, RowMatrixRef gyroscopic) const override;
+
+  void evaluate_constraints(double t, const ConstVectorRef& q, VectorRef theta) const override;
+  void append_constraint_rows(double t, const ConstVectorRef& q, int first_block,
+                              RowSet& out) const override;
+  void append_velocity_rows(double t, const ConstVectorRef& q, int first_block,
+                            RowSet& out) const override;
+  void evaluate_springs(double t, const ConstVectorRef& q, VectorRef extension) const override;
+  void append_spring_rows(double t, const ConstVectorRef& q, int first_block,
+                          RowSet& out) const override;
+  void evaluate_gaps(double t, const ConstVectorRef& q, VectorRef gaps) const override;
+  void append_contact_rows(double t, const ConstVectorRef& q, int contact, int first_block,
+                           RowSet& out) const override;
+  ContactPlace locate_contact(double t, const ConstVectorRef& q, int contact) const override;
+  void append_mean_constraint_rows(double t, double h, const ConstVectorRef& q,
+                                   const ConstVectorRef& v, const ConstVectorRef& change,
+                                   int first_block, RowSet& out) const override;
+  void add_geometric_stiffness(double t, const ConstVectorRef& q,
+                               std::span<const double> joint_forces,
+                               std::span<const double> contact_forces,
+                               std::span<double> stiffness) const override;
+
+ private:
+  struct Body {
+    double mass = 0;
+    Eigen::Vector3d center = Eigen::Vector3d::Zero();   // of mass, in the body's frame
+    Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  // about it
+    Pose start{};                                       // of the centre of mass
+    int block = -1;                                     // −1: has no coordinates
+    int q_offset = 0, v_offset = 0;
+    int num_dofs = 0, num_linear = 0, num_angular = 0;
+    std::array<int, 3> linear{};                     // the free world axes
+    Eigen::Vector3d axis = Eigen::Vector3d::Zero();  // the one free rotation, in the body's frame
+    int stiffness_start = 0;                         // of its block among the stiffness matrices
+    int motion = -1;                                 // of a kinematic body, into motions_
+    int recorded = -1;                               // place among the bodies of a recording
+  };
+  struct Joint {
+    JointGeometry geometry{};
+    std::array<int, 2> bodies{};
+    int constraint_start = 0;
+    std::array<int, 2> angle{-1, -1};  // place in q of its angles without jumps
+  };
+  /// A row on one coordinate of a joint: a motor, friction, a limit.
+  struct CoordinateRow {
+    int joint = 0;
+    JointCoordinate coordinate = JointCoordinate::kAngle;
+    int target = -1;   // into targets_
+    double sign = 1;   // of a limit: +1 lower, −1 upper
+    double bound = 0;  // of a limit
+  };
+  struct Coupling {
+    std::array<CouplingDescription::Side, 2> sides{};
+    double offset = 0;  // Σ factor x at the start
+  };
+  struct Spring {
+    BodySpringDescription::Kind kind = BodySpringDescription::Kind::kDistance;
+    JointGeometry geometry{};
+    std::array<int, 2> bodies{};
+    double rest = 0;
+    int joint = 0;
+    JointCoordinate coordinate = JointCoordinate::kAngle;
+    int num_rows = 1;
+  };
+  struct Force {
+    int body = 0;
+    Eigen::Vector3d arm = Eigen::Vector3d::Zero();  // from the centre of mass, body's frame
+    bool is_body_fixed = false;
+    TimeFunctions functions;  // force, torque
+  };
+  struct Contact {
+    std::array<int, 2> bodies{};
+    std::array<Pose, 2> frames{};                     // of the shapes, from the centres of mass
+    Eigen::Vector3d radii = Eigen::Vector3d::Zero();  // of the first, an ellipsoid
+    double radius = 0;                                // of the second, if it is a sphere
+    bool is_plane = false;                            // the second is one
+    Eigen::Vector3d plane_normal = Eigen::Vector3d::UnitZ();  // in its shape's frame
+    double plane_offset = 0;
+    int out_of_plane = -1;  // the world axis that nothing moves along, −1 in space
+  };
+  /// One body's share of a row.
+  struct Share {
+    int body = kWorld;
+    Vector6d row = Vector6d::Zero();
+  };
+
+  // Building, rigid_body_building.cc
+  void add_bodies();
+  void add_joints();
+  void add_joint_rows(int joint);
+  void add_couplings();
+  void add_springs();
+  void add_forces();
+  void add_contacts();
+  Pose from_center(int body, const Pose& in_body_frame) const;
+  int add_target(const Expression& value);
+  void set_coupling_offsets();
+
+  // Bodies
+  template <class Six>
+  void project(const Body& body, const Six& six, double* out) const;
+  Vector6d expand(const Body& body, const double* v) const;
+  using Basis = Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor, 6, 6>;
+  Basis basis_of(const Body& body) const;
+  void add_applied(double t, const ConstVectorRef& q, VectorRef force) const;
+  double angle_of(const Joint& joint, int which, const Pose& a, const Pose& b, double near) const;
+  void update_angles(const ConstVectorRef& near, VectorRef q) const;
+  double coordinate_value(double t, const ConstVectorRef& q, int joint,
+                          JointCoordinate coordinate) const;
+  void target_at(double t, int target, double& value, double& rate) const;
+
+  // Rows, rigid_body_rows.cc
+  double add_row(double t, std::span<const Share> shares, int first_block, double drift,
+                 RowSet& out) const;
+  void add_pair_row(double t, const std::array<int, 2>& bodies, const PairRow& row, int first_block,
+                    double drift, RowSet& out) const;
+  void add_pull(int body, const Pose& pose, const Eigen::Vector3d& force,
+                const Eigen::Vector3d& arm, std::span<double> stiffness) const;
+  void evaluate_spring(double t, const ConstVectorRef& q, const Spring& spring, double* values,
+                       PairRow* rows) const;
+
+  // Contacts, rigid_body_contacts.cc
+  struct Touch {
+    double gap = 0;
+    Eigen::Vector3d point, normal;  // world; the normal points to the first body
+  };
+  Touch touch(const Contact& contact, const Pose& a, const Pose& b) const;
+  void fill_contact_rows(const Contact& contact, const Touch& touch, const Pose& a, const Pose& b,
+                         PairRow* rows, int num_rows) const;
+
+  RigidBodyDescription description_;
+  std::vector<Body> bodies_;
+  std::vector<int> block_body_;  // the body of every block
+  std::vector<TimeFunctions> motions_;
+  std::vector<Joint> joints_;
+  std::vector<Coupling> couplings_;
+  std::vector<CoordinateRow> position_motors_, velocity_rows_on_coordinates_, limits_;
+  std::vector<int> nonholonomic_joints_;
+  std::vector<TimeFunctions> targets_;
+  std::vector<Spring> body_springs_;
+  std::vector<Force> forces_;
+  std::vector<Contact> contact_pairs_;
+  int num_angles_ = 0, num_recorded_ = 0, angle_start_ = 0;
+};
+
+}  // namespace stiction

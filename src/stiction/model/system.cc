@@ -1,0 +1,109 @@
+#include "stiction/model/system.h"
+
+#include <numeric>
+#include <utility>
+
+#include "stiction/base/check.h"
+
+namespace stiction {
+
+void System::set_sizes(int num_q, std::vector<int> block_sizes) {
+  num_q_ = num_q;
+  num_v_ = std::accumulate(block_sizes.begin(), block_sizes.end(), 0);
+  block_sizes_ = std::move(block_sizes);
+}
+
+void System::record(double, const ConstVectorRef& q, const ConstVectorRef& v, VectorRef recorded_q,
+                    VectorRef recorded_v) const {
+  recorded_q = q;
+  recorded_v = v;
+}
+
+void System::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
+                      VectorRef out) const {
+  out = q + h * v;
+}
+
+void System::displacement(const ConstVectorRef& from, const ConstVectorRef& to,
+                          VectorRef out) const {
+  out = to - from;
+}
+
+void System::measure_coordinates(const ConstVectorRef& q, VectorRef sizes) const {
+  sizes = q.cwiseAbs();
+}
+
+void System::evaluate_applied_force(double, const ConstVectorRef&, const ConstVectorRef&,
+                                    VectorRef force) const {
+  force.setZero();
+}
+
+double System::evaluate_potential(double, const ConstVectorRef&) const { return 0; }
+
+// A system that names constraints, springs or contacts comes with the functions that evaluate them.
+void System::evaluate_constraints(double, const ConstVectorRef&, VectorRef) const {
+  ST_DEMAND(num_constraints() == 0);
+}
+void System::append_constraint_rows(double, const ConstVectorRef&, int, RowSet&) const {
+  ST_DEMAND(num_constraints() == 0);
+}
+void System::append_velocity_rows(double, const ConstVectorRef&, int, RowSet&) const {
+  ST_DEMAND(num_velocity_rows() == 0);
+}
+void System::evaluate_springs(double, const ConstVectorRef&, VectorRef) const {
+  ST_DEMAND(num_springs() == 0);
+}
+void System::append_spring_rows(double, const ConstVectorRef&, int, RowSet&) const {
+  ST_DEMAND(num_springs() == 0);
+}
+void System::evaluate_gaps(double, const ConstVectorRef&, VectorRef) const {
+  ST_DEMAND(num_contacts() == 0);
+}
+void System::append_contact_rows(double, const ConstVectorRef&, int, int, RowSet&) const {
+  ST_DEMAND(num_contacts() == 0);
+}
+void System::evaluate_reactions(double, const ConstVectorRef&, const ConstVectorRef&,
+                                VectorRef) const {
+  ST_DEMAND(num_reactions() == 0);
+}
+System::ContactPlace System::locate_contact(double, const ConstVectorRef&, int) const { return {}; }
+void System::add_geometric_stiffness(double, const ConstVectorRef&, std::span<const double>,
+                                     std::span<const double>, std::span<double>) const {}
+
+namespace {
+
+/// A step that moves by less than this (relative to nothing: metres, radians) changes the rows by
+/// less than rounding does to the correction.
+constexpr double kSmallestMove = 1e-5;
+
+}  // namespace
+
+void System::append_mean_constraint_rows(double t, double h, const ConstVectorRef& q,
+                                         const ConstVectorRef& v, const ConstVectorRef& change,
+                                         int first_block, RowSet& out) const {
+  const int first = out.rows.num_row_blocks();
+  const std::size_t first_drift = out.drift.size();
+  append_constraint_rows(t, q, first_block, out);
+  const auto velocity_of_entry = [&](int entry) {
+    int start = 0;
+    for (int b = first_block; b < out.rows.entry_block(entry); ++b)
+      start += block_sizes_[b - first_block];
+    return v.segment(start, out.rows.entry_columns(entry));
+  };
+  for (int i = 0; i < num_constraints(); ++i) {
+    const int row = first + i;
+    double square = 0, rate = out.drift[first_drift + i];
+    for (int e = out.rows.entry_start(row); e < out.rows.entry_start(row + 1); ++e) {
+      square += velocity_of_entry(e).squaredNorm();
+      rate +=
+          VectorMap(out.rows.entry_values(e), out.rows.entry_columns(e)).dot(velocity_of_entry(e));
+    }
+    if (!(h * std::sqrt(square) > kSmallestMove)) continue;
+    const double defect = change[i] / h - rate;
+    for (int e = out.rows.entry_start(row); e < out.rows.entry_start(row + 1); ++e)
+      VectorMap(out.rows.entry_values(e), out.rows.entry_columns(e)) +=
+          defect / square * velocity_of_entry(e);
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,213 @@
+// A mechanical system as schemes see it: velocities in blocks with a mass matrix each, forces, and
+// rows that couple the blocks.
+//
+//   M(q,t) v̇ = k(t,q,v) + Gᵀλ + Aᵀα + Σ_j (N_jᵀν_j + T_jᵀβ_j),   q̇ = S(q) v                  (T10)
+//
+// A system in its own coordinates (GeneralizedSystem) is one block with S = I; rigid bodies
+// (RigidBodySystem) are one block each. Displacements δq of a configuration are measured like
+// velocities, so that nobody outside ever sees how orientations are stored: derivatives "with
+// respect to q" are with respect to δq.
+//
+// All functions are const and keep no state: the same arguments give the same bits, from any
+// thread.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stiction/base/block_rows.h"
+#include "stiction/base/linear_algebra.h"
+
+namespace stiction {
+
+/// How a contact answers to an impact.
+enum class ImpactLaw : std::uint8_t {
+  kOfScheme,  // Newton in moreau, Poisson in schemes that locate collisions
+  kNewton,    // γ⁺ ≥ −e γ⁻
+  kPoisson,   // e times the impulse of compression in decompression
+};
+
+struct ContactInfo {
+  std::string name;
+  int num_tangents = 0;               // 0 (no friction), 1 (plane) or 2 (space)
+  double mu = 0;                      // ≥ 0; 0 where num_tangents is 0
+  double restitution = 0;             // e_N in [0, 1]
+  double restitution_tangential = 0;  // e_T in [0, 1]
+  ImpactLaw impact = ImpactLaw::kOfScheme;
+};
+
+struct SpringInfo {
+  std::string name;
+  double stiffness = 0;  // γ ≥ 0
+  double damping = 0;    // δ ≥ 0
+};
+
+/// A holonomic constraint Θ(q, t) = 0.
+struct ConstraintInfo {
+  std::string name;
+  /// ε ≥ 0 [m/N or rad/(N m)] and τ ≥ 0 [s]: force −(Θ + τ Θ̇)/ε. Zero ε is rigid.
+  double compliance = 0;
+  double damping_time = 0;
+  /// Largest force [N or N m]; infinite unless a motor holds the constraint.
+  double max_effort = std::numeric_limits<double>::infinity();
+
+  bool is_rigid() const { return compliance == 0 && std::isinf(max_effort); }
+  bool is_compliant() const { return compliance > 0; }
+};
+
+/// A condition on velocities alone, A(q,t) v + drift = 0, as long as it takes no more than
+/// `max_effort`.
+struct VelocityRowInfo {
+  enum class Kind : std::uint8_t {
+    kNonholonomic,  // rolling, knife edges: max_effort is infinite
+    kMotor,         // drives at a speed
+    kFriction,      // holds or brakes
+  };
+  std::string name;
+  Kind kind = Kind::kNonholonomic;
+  double max_effort = std::numeric_limits<double>::infinity();
+};
+
+/// Rows of constraints, springs or contacts, and how fast their values change by themselves.
+struct RowSet {
+  BlockRows rows;
+  std::vector<double> drift;  // one per row
+
+  void clear() {
+    rows.clear();
+    drift.clear();
+  }
+};
+
+class System {
+ public:
+  virtual ~System() = default;
+
+  int num_q() const { return num_q_; }
+  int num_v() const { return num_v_; }
+  const std::vector<int>& block_sizes() const { return block_sizes_; }
+  int num_blocks() const { return static_cast<int>(block_sizes_.size()); }
+  const std::vector<ConstraintInfo>& constraints() const { return constraints_; }
+  const std::vector<VelocityRowInfo>& velocity_rows() const { return velocity_rows_; }
+  const std::vector<SpringInfo>& springs() const { return springs_; }
+  const std::vector<ContactInfo>& contacts() const { return contacts_; }
+  int num_constraints() const { return static_cast<int>(constraints_.size()); }
+  int num_velocity_rows() const { return static_cast<int>(velocity_rows_.size()); }
+  int num_springs() const { return static_cast<int>(springs_.size()); }
+  int num_contacts() const { return static_cast<int>(contacts_.size()); }
+  /// Constraints, velocity rows, springs.
+  int num_joint_rows() const { return num_constraints() + num_velocity_rows() + num_springs(); }
+
+  /// The number that a velocity coordinate goes by in messages: "y", "arm (angular y)".
+  virtual std::string name_of_velocity(int i) const = 0;
+
+  /// How recordings show a state; positions and velocities by name.
+  virtual std::vector<std::string> recorded_q_names() const = 0;
+  virtual std::vector<std::string> recorded_v_names() const = 0;
+  virtual int num_recorded_q() const { return num_q_; }
+  virtual int num_recorded_v() const { return num_v_; }
+  virtual void record(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                      VectorRef recorded_q, VectorRef recorded_v) const;  // as they are
+
+  /// q after the displacement h v; `out` may be `q`.
+  virtual void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
+                        VectorRef out) const;  // q + h v
+  /// The displacement that takes `from` to `to`.
+  virtual void displacement(const ConstVectorRef& from, const ConstVectorRef& to,
+                            VectorRef out) const;  // to − from
+
+  /// How large each coordinate is, for judging small differences: one number per velocity.
+  virtual void measure_coordinates(const ConstVectorRef& q, VectorRef sizes) const;  // |q|
+
+  /// M(q, t) of one block, symmetric positive definite.
+  virtual void evaluate_block_mass(double t, const ConstVectorRef& q, int block,
+                                   RowMatrixRef mass) const = 0;
+  /// k(t, q, v): applied forces, −∂V/∂q and velocity terms (T11); springs are not in it.
+  virtual void evaluate_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                              VectorRef force) const = 0;
+  /// The part of k that has no potential and is no velocity term of M: what `energy/applied`
+  /// counts.
+  virtual void evaluate_applied_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                      VectorRef force) const;  // zero
+  /// V(q, t); its forces are in k.
+  virtual double evaluate_potential(double t, const ConstVectorRef& q) const;  // zero
+  /// k_q = ∂k/∂q and k_v = ∂k/∂v of one block with respect to its own coordinates.
+  virtual void evaluate_block_jacobians(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                        int block, RowMatrixRef k_q, RowMatrixRef k_v) const = 0;
+  /// Whether evaluate_block_jacobians is exact and not made of differences.
+  virtual bool has_exact_force_jacobians() const { return false; }
+  /// The gyroscopic matrix S(t, q, v) of one block, antisymmetric: −S v is the part of the velocity
+  /// terms in k that does no work whatever velocity S is multiplied with (T16).
+  virtual void evaluate_block_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                         int block, RowMatrixRef gyroscopic) const = 0;
+
+  /// Θ(q, t) of all constraints.
+  virtual void evaluate_constraints(double t, const ConstVectorRef& q, VectorRef theta) const;
+  /// Appends G = ∂Θ/∂q and ∂Θ/∂t, a row block of one row each. The blocks of the system are
+  /// numbered from `first_block`, here and below.
+  virtual void append_constraint_rows(double t, const ConstVectorRef& q, int first_block,
+                                      RowSet& out) const;
+  /// Appends A, and its drift: minus the speed that a motor wants.
+  virtual void append_velocity_rows(double t, const ConstVectorRef& q, int first_block,
+                                    RowSet& out) const;
+
+  /// Extensions φ(q, t) of the springs, 0 at rest.
+  virtual void evaluate_springs(double t, const ConstVectorRef& q, VectorRef extension) const;
+  virtual void append_spring_rows(double t, const ConstVectorRef& q, int first_block,
+                                  RowSet& out) const;
+
+  /// Φ_j(q, t) of all contacts, ≥ 0 when apart.
+  virtual void evaluate_gaps(double t, const ConstVectorRef& q, VectorRef gaps) const;
+  /// Appends the rows of contact j as one row block: N = ∂Φ/∂q, then the tangent rows; and their
+  /// drifts, so that the relative velocity is γ = rows·v + drift.
+  virtual void append_contact_rows(double t, const ConstVectorRef& q, int contact, int first_block,
+                                   RowSet& out) const;
+
+  /// Where a contact is, for recordings.
+  struct ContactPlace {
+    int a = -1, b = -1;  // bodies by their number; −1 is the world, or no body
+    std::array<double, 3> position{kNowhere, kNowhere, kNowhere};  // [m]
+    std::array<double, 3> normal{kNowhere, kNowhere, kNowhere};    // from b to a
+    static constexpr double kNowhere = std::numeric_limits<double>::quiet_NaN();
+  };
+  virtual ContactPlace locate_contact(double t, const ConstVectorRef& q, int contact) const;
+
+  /// Names of the forces and torques that joints exert on their bodies, and their values for given
+  /// forces (or impulses) of all joint rows.
+  virtual std::vector<std::string> reaction_names() const { return {}; }
+  virtual int num_reactions() const { return 0; }
+  virtual void evaluate_reactions(double t, const ConstVectorRef& q,
+                                  const ConstVectorRef& joint_rows, VectorRef reactions) const;
+
+  /// Constraint rows for a step of length h with the mean velocity v: those at its middle (t, q),
+  /// corrected such that h (rows·v + drift) is `change`, by how much Θ changes in it.       (T31)
+  virtual void append_mean_constraint_rows(double t, double h, const ConstVectorRef& q,
+                                           const ConstVectorRef& v, const ConstVectorRef& change,
+                                           int first_block, RowSet& out) const;
+
+  /// Forces that pull at a body turn it back: adds this stiffness of every block, symmetric and
+  /// positive semidefinite, to row-major matrices that follow each other in `stiffness`. Forces are
+  /// those of all joint rows, and three per contact.                                         (T28)
+  virtual void add_geometric_stiffness(double t, const ConstVectorRef& q,
+                                       std::span<const double> joint_forces,
+                                       std::span<const double> contact_forces,
+                                       std::span<double> stiffness) const;  // none
+
+ protected:
+  void set_sizes(int num_q, std::vector<int> block_sizes);
+  std::vector<ConstraintInfo> constraints_;
+  std::vector<VelocityRowInfo> velocity_rows_;
+  std::vector<SpringInfo> springs_;
+  std::vector<ContactInfo> contacts_;
+
+ private:
+  int num_q_ = 0, num_v_ = 0;
+  std::vector<int> block_sizes_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,171 @@
+#include "stiction/scene/bodies_reader.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "stiction/scene/body_reader.h"
+#include "stiction/scene/contact_pairs.h"
+#include "stiction/scene/joint_reader.h"
+#include "stiction/scene/shape_reader.h"
+#include "stiction/scene/spatial_reader.h"
+#include "stiction/scene/spring_reader.h"
+
+namespace stiction {
+namespace {
+
+/// The member that a fault is about, or the whole part where it has no such member.
+SceneValue find_key(const SceneValue& part, const std::string& key) {
+  if (key.empty()) return part;
+  if (SceneValue found = part[key.c_str()]) return found;
+  if (key == "limits")
+    if (SceneValue in_degrees = part["limits_deg"]) return in_degrees;
+  for (const char* holder : {"motor", "bushing"})
+    if (const SceneValue inner = part[holder]) {
+      if (SceneValue found = inner[key.c_str()]) return found;
+      if (key == "max_effort") return inner;
+    }
+  return part;
+}
+
+SceneValue find_place(const BodyPlaces& places, const BodyFault& fault) {
+  using Where = BodyFault::Where;
+  switch (fault.where) {
+    case Where::kGravity:
+      return find_key(places.root, fault.key);
+    case Where::kBody:
+      return find_key(places.bodies[fault.index], fault.key);
+    case Where::kJoint:
+      return find_key(places.joints[fault.index], fault.key);
+    case Where::kCoupling:
+      return find_key(places.couplings[fault.index], fault.key);
+    case Where::kSpring:
+      return find_key(places.springs[fault.index], fault.key);
+    case Where::kForce:
+      return find_key(places.forces[fault.index], fault.key);
+    case Where::kContact:
+      return places.contacts[fault.index];
+  }
+  return places.root;
+}
+
+/// What is wrong with the whole; a value that was reported already is not reported again.
+void report_body_faults(const BodiesScene& scene, const SpatialReader& reader) {
+  for (const BodyFault& fault : find_body_faults(scene.description))
+    if (const SceneValue place = find_place(scene.places, fault); !reader.is_faulty(place))
+      reader.fault(place, fault.message);
+}
+
+void read_body_list(const SceneValue& list, const BodyReader& bodies, const SpatialReader& reader,
+                    NameList& names, std::vector<SceneShape>& shapes, BodiesScene& scene) {
+  if (!list.is_array()) return;
+  for (std::size_t i = 0; i < list.node->items.size(); ++i) {
+    const SceneValue item = list.item(i);
+    std::string name = names.add(item, fmt::format("body {}", i + 1), reader.diagnostics());
+    if (name == kWorldName)
+      reader.fault(item["name"], "the name 'world' is that of the world", "choose another name");
+    scene.description.bodies.push_back(
+        bodies.read(item, std::move(name), static_cast<int>(i), shapes));
+    scene.places.bodies.push_back(item);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Faults of the start
+
+/// Names of rows are those of their parts, with ".ROW" behind where a part may have several.
+template <class Parts>
+const SceneValue* find_part(const Parts& parts, const std::vector<SceneValue>& places,
+                            const std::string& row) {
+  const std::string stem = row.substr(0, row.rfind('.'));
+  for (const std::string& name : {row, stem})
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i].name == name) return &places[i];
+  return nullptr;
+}
+
+SceneValue find_joint_row(const BodiesScene& scene, const std::string& row, const char* key) {
+  const BodyPlaces& places = scene.places;
+  if (const auto* coupling = find_part(scene.description.couplings, places.couplings, row))
+    return *coupling;
+  if (const auto* joint = find_part(scene.description.joints, places.joints, row))
+    return find_key(*joint, key);
+  return places.root;
+}
+
+/// The dynamic body with a velocity coordinate.
+int find_body_of_velocity(const BodiesScene& scene, const System& system, int velocity) {
+  int block = 0;
+  for (int i = 0; i < static_cast<int>(scene.description.bodies.size()); ++i) {
+    if (scene.description.bodies[i].motion != BodyDescription::Motion::kDynamic) continue;
+    velocity -= system.block_sizes()[block++];
+    if (velocity < 0) return i;
+  }
+  return kWorld;
+}
+
+SceneValue find_force_place(const BodiesScene& scene, int body) {
+  for (std::size_t i = 0; i < scene.places.forces.size(); ++i)
+    if (scene.description.forces[i].body == body) return scene.places.forces[i];
+  return body == kWorld ? scene.places.root : scene.places.bodies[body];
+}
+
+}  // namespace
+
+BodiesScene read_bodies(const SceneValue& root, const std::shared_ptr<ExpressionPool>& pool,
+                        const SymbolTable& parameters, Diagnostics& diagnostics) {
+  const SpatialReader reader(pool, parameters, diagnostics);
+  BodiesScene scene;
+  scene.places.root = root;
+  RigidBodyDescription& description = scene.description;
+  description.pool = pool;
+  description.gravity = reader.read_vector(root["gravity"]);
+  const Materials materials = read_materials(root["materials"], reader);
+  NameList names("body");
+  std::vector<SceneShape> shapes;
+  read_body_list(root["bodies"], BodyReader(materials, reader), reader, names, shapes, scene);
+  SceneJoints joints = read_joints(root["joints"], names, reader, description);
+  scene.places.joints = joints.places;
+  scene.places.couplings = joints.coupling_places;
+  read_springs(root["springs"], names, joints, reader, description, scene.places.springs);
+  read_forces(root["forces"], names, reader, description, scene.places.forces);
+  add_contact_pairs(shapes, joints.joined_bodies, reader, description, scene.places.contacts);
+  report_body_faults(scene, reader);
+  return scene;
+}
+
+SceneValue find_body_place(const BodiesScene& scene, const System& system,
+                           const StartFault& fault) {
+  using Where = StartFault::Where;
+  const BodyPlaces& places = scene.places;
+  switch (fault.where) {
+    case Where::kMass: {
+      int velocity = 0;
+      for (int block = 0; block < fault.index; ++block) velocity += system.block_sizes()[block];
+      const int body = find_body_of_velocity(scene, system, velocity);
+      return body == kWorld ? places.root : places.bodies[body];
+    }
+    case Where::kForce:
+      return find_force_place(scene, find_body_of_velocity(scene, system, fault.index));
+    case Where::kContact: {
+      const std::string& name = system.contacts()[fault.index].name;
+      for (std::size_t i = 0; i < places.contacts.size(); ++i)
+        if (scene.description.contacts[i].name == name) return places.contacts[i];
+      return find_joint_row(scene, name, "limits");
+    }
+    case Where::kConstraint:
+      return find_joint_row(scene, system.constraints()[fault.index].name, "");
+    case Where::kVelocityRow:
+      return find_joint_row(scene, system.velocity_rows()[fault.index].name, "");
+    case Where::kSpring:
+      if (const auto* spring = find_part(scene.description.springs, places.springs,
+                                         system.springs()[fault.index].name))
+        return *spring;
+      break;
+    case Where::kState:
+      break;
+  }
+  return places.root["bodies"];
+}
+
+}  // namespace stiction

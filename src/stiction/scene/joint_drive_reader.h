@@ -1,0 +1,25 @@
+// Limits, motors and friction of joints: what acts on their free coordinates. A joint with one
+// coordinate takes the value itself, one with several an object with a value per coordinate.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stiction/model/rigid_body_description.h"
+#include "stiction/scene/spatial_reader.h"
+
+namespace stiction {
+
+/// "angle", "slide", "angle_x", "angle_y", "turn_x", "turn_y", "turn_z".
+std::string_view coordinate_key(JointCoordinate coordinate);
+/// Whether the coordinate has a value, and not only a rate.
+bool has_value(JointCoordinate coordinate);
+bool is_angle(JointCoordinate coordinate);
+
+/// Fills limits, motors and friction of a joint whose type is known. `what` is "a hinge".
+void read_joint_drives(const SceneValue& value, const std::string& what,
+                       const SpatialReader& reader, JointDescription& joint);
+
+}  // namespace stiction

@@ -1,0 +1,203 @@
+#include "stiction/scene/shape_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "stiction/base/text.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+
+/// A type of shape: the keys of its own, and how it is read from them.
+struct ShapeType {
+  std::string_view name;
+  std::string_view article;
+  std::vector<std::string_view> required;
+  std::vector<std::string_view> optional;
+  Shape (*read)(const SceneValue& value, const SpatialReader& reader);
+};
+
+constexpr std::array<std::string_view, 6> kCommonKeys = {"type",     "position", "orientation",
+                                                         "material", "density",  "contact"};
+
+/// Numbers of an array whose size is known; a wrong size is a fault.
+Eigen::VectorXd read_sizes(const SceneValue& value, int count, const SpatialReader& reader) {
+  Eigen::VectorXd sizes = Eigen::VectorXd::Ones(count);
+  if (!value.is_array()) return sizes;
+  if (value.node->items.size() != static_cast<std::size_t>(count)) {
+    if (!reader.is_faulty(value))
+      reader.fault(value,
+                   fmt::format("has {} items, must have {}", value.node->items.size(), count));
+    return sizes;
+  }
+  for (int i = 0; i < count; ++i) sizes[i] = reader.read_number(value.item(i), 1, {.above = 0});
+  return sizes;
+}
+
+Shape read_heightfield(const SceneValue& value, const SpatialReader& reader) {
+  HeightField field{.size = read_sizes(value["size"], 2, reader)};
+  const SceneValue rows = value["heights"];
+  if (!rows.is_array() || rows.node->items.empty()) return field;
+  const std::size_t num_columns = rows.node->items.front().items.size();
+  field.heights.resize(static_cast<Eigen::Index>(rows.node->items.size()),
+                       static_cast<Eigen::Index>(num_columns));
+  field.heights.setZero();
+  for (std::size_t i = 0; i < rows.node->items.size(); ++i) {
+    const SceneValue row = rows.item(i);
+    if (!row.is_array()) continue;
+    if (row.node->items.size() != num_columns) {
+      reader.fault(row, fmt::format("has {} heights, the first row has {}", row.node->items.size(),
+                                    num_columns));
+      continue;
+    }
+    for (std::size_t j = 0; j < num_columns; ++j)
+      field.heights(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+          reader.read_number(row.item(j), 0);
+  }
+  return field;
+}
+
+Shape read_mesh(const SceneValue& value, const SpatialReader& reader) {
+  Mesh mesh{.vertices = reader.read_points(value["vertices"])};
+  const SceneValue triangles = value["triangles"];
+  if (!triangles.is_array()) return mesh;
+  for (const JsonNode& item : triangles.node->items) {
+    if (item.items.size() != 3) continue;
+    Triangle triangle{};
+    for (std::size_t k = 0; k < 3; ++k)
+      triangle[k] = static_cast<int>(std::clamp(item.items[k].number, -1.0, 2e9));
+    mesh.triangles.push_back(triangle);
+  }
+  return mesh;
+}
+
+double read_length(const SceneValue& value, const SpatialReader& reader) {
+  return reader.read_number(value, 1, {.above = 0});
+}
+
+/// In the order of the variant Shape.
+const std::vector<ShapeType>& shape_types() {
+  static const std::vector<ShapeType> types = {
+      {"sphere",
+       "a sphere",
+       {"radius"},
+       {},
+       [](const SceneValue& value, const SpatialReader& reader) -> Shape {
+         return Sphere{read_length(value["radius"], reader)};
+       }},
+      {"capsule",
+       "a capsule",
+       {"radius", "length"},
+       {},
+       [](const SceneValue& value, const SpatialReader& reader) -> Shape {
+         return Capsule{read_length(value["radius"], reader),
+                        reader.read_number(value["length"], 0, {.at_least = 0})};
+       }},
+      {"box",
+       "a box",
+       {"size"},
+       {},
+       [](const SceneValue& value, const SpatialReader& reader) -> Shape {
+         return Box{read_sizes(value["size"], 3, reader)};
+       }},
+      {"cylinder",
+       "a cylinder",
+       {"radius", "length"},
+       {},
+       [](const SceneValue& value, const SpatialReader& reader) -> Shape {
+         return Cylinder{read_length(value["radius"], reader),
+                         read_length(value["length"], reader)};
+       }},
+      {"ellipsoid",
+       "an ellipsoid",
+       {"radii"},
+       {},
+       [](const SceneValue& value, const SpatialReader& reader) -> Shape {
+         return Ellipsoid{read_sizes(value["radii"], 3, reader)};
+       }},
+      {"convex",
+       "a convex",
+       {"points"},
+       {},
+       [](const SceneValue& value, const SpatialReader& reader) -> Shape {
+         return Convex{reader.read_points(value["points"])};
+       }},
+      {"plane",
+       "a plane",
+       {},
+       {"normal", "offset"},
+       [](const SceneValue& value, const SpatialReader& reader) -> Shape {
+         return Plane{reader.read_axis(value["normal"], Vector3d::UnitZ()),
+                      reader.read_number(value["offset"], 0)};
+       }},
+      {"heightfield", "a heightfield", {"size", "heights"}, {}, read_heightfield},
+      {"mesh", "a mesh", {"vertices", "triangles"}, {}, read_mesh},
+  };
+  return types;
+}
+
+const Material* find_material(const SceneValue& value, const Materials& materials,
+                              const SpatialReader& reader) {
+  if (!value.is_string()) return nullptr;
+  const auto found = materials.find(value.node->string);
+  if (found != materials.end()) return &found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, material] : materials) names.push_back(name);
+  reader.fault(value, fmt::format("unknown material '{}'", excerpt(value.node->string)),
+               names.empty() ? "give it under \"materials\" of the scene"
+                             : suggestion(value.node->string, names));
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> shape_type_names() {
+  std::vector<std::string> names;
+  for (const ShapeType& type : shape_types()) names.emplace_back(type.name);
+  return names;
+}
+
+Materials read_materials(const SceneValue& value, const SpatialReader& reader) {
+  const Limits share{.at_least = 0, .at_most = 1};
+  Materials materials;
+  if (!value.is_object()) return materials;
+  for (const JsonMember& member : value.node->members) {
+    const SceneValue item{&member.node, member_path(value.path, member.key)};
+    materials[member.key] = {
+        .mu = reader.read_number(item["mu"], 0, {.at_least = 0}),
+        .restitution = reader.read_number(item["restitution"], 0, share),
+        .restitution_tangential = reader.read_number(item["restitution_tangential"], 0, share)};
+  }
+  return materials;
+}
+
+std::optional<SceneShape> read_shape(const SceneValue& value, const Materials& materials,
+                                     const SpatialReader& reader) {
+  const SceneValue name = value["type"];
+  const auto& types = shape_types();
+  const auto type = std::find_if(types.begin(), types.end(), [&](const ShapeType& candidate) {
+    return name.is_string() && candidate.name == name.node->string;
+  });
+  if (type == types.end()) return std::nullopt;  // reported by the schema
+  std::vector<std::string_view> optional = type->optional;
+  optional.insert(optional.end(), kCommonKeys.begin(), kCommonKeys.end());
+  reader.check_keys(value, std::string(type->article), type->required, optional);
+  SceneShape shape{.place = value,
+                   .shape = type->read(value, reader),
+                   .frame = reader.read_pose(value),
+                   .material = find_material(value["material"], materials, reader),
+                   .takes_part_in_contact = value["contact"].boolean_or(true)};
+  if (const SceneValue density = value["density"])
+    shape.density = reader.read_number(density, 1, {.above = 0});
+  if (!reader.is_faulty(value))
+    if (std::string fault = find_fault(shape.shape); !fault.empty())
+      reader.fault(value, std::move(fault));
+  if (reader.is_faulty(value)) return std::nullopt;
+  return shape;
+}
+
+}  // namespace stiction

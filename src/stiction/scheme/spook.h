@@ -1,0 +1,49 @@
+// SPOOK (Lacoursière–Linde): constraints as stiff springs whose discretisation is stable for every
+// stiffness, with one linear or complementarity problem per step, rank-deficient joints included.
+//
+//   M̂ v⁺ = M v + h k + Gᵀλ + …,   G v⁺ + Cλ = −(4φ/h)Θ + φ G v,   q⁺ = q + h v⁺            (T29)
+//   C = 4εφ/h²,  φ = 1/(1 + 4τ/h)
+//
+// Contacts that touch and approach strike first, in a stage of its own (their §8). Two additions:
+// the stiffness of forces that turn with the bodies, in M̂ (T28), without which heavy chains come
+// apart; and, instead of the linear step, an iteration to the end of the step that conserves energy
+// (T31, MidpointStep).
+#pragma once
+
+#include "stiction/scheme/impact.h"
+#include "stiction/scheme/midpoint_step.h"
+
+namespace stiction {
+
+class SpookScheme final : public Scheme {
+ public:
+  explicit SpookScheme(const SchemeOptions& options);
+
+  std::string_view name() const override { return "spook"; }
+  void check(const Model& model) const override;
+  void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+            SolveStage& solve, StepResult& result) override;
+  const StepProblem& last_problem() const override { return *last_problem_; }
+
+ private:
+  void strike(const Model& model, double h, SolveStage& solve, StepResult& result);
+  void step_linearly(const Model& model, double h, SolveStage& solve, StepResult& result);
+  void assemble(const Model& model, double h);
+
+  SteppingOptions options_;
+  StepAssembly assembly_;
+  ImpactStage impact_;
+  MidpointStep midpoint_;
+  OutcomeReader reader_;
+  ModelEvaluator evaluator_;
+  const StepProblem* last_problem_;
+
+  State start_;  // of the step, after its impacts
+  VectorXd gaps_;
+  std::vector<int> touching_;
+  std::vector<int> striking_;  // those of them that do not part
+  StepForces forces_;          // that the geometric stiffness is taken from
+  StepForces new_forces_;      // of the solution at hand
+};
+
+}  // namespace stiction

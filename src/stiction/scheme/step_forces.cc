@@ -1,0 +1,30 @@
+#include "stiction/scheme/step_forces.h"
+
+namespace stiction {
+
+void StepForces::recall(const Model& model, const SchemeMemory& memory) {
+  joints = memory.joint_forces;
+  contacts = memory.contact_forces;
+  joints.resize(model.num_joint_rows(), 0.0);
+  contacts.resize(static_cast<std::size_t>(3) * model.num_contacts(), 0.0);
+}
+
+void StepForces::keep(SchemeMemory& memory) const {
+  memory.joint_forces = joints;
+  memory.contact_forces = contacts;
+}
+
+void StepForces::read(const Model& model, const StepAssembly& assembly,
+                      const StepSolution& solution, double h) {
+  joints.assign(model.num_joint_rows(), 0.0);
+  contacts.assign(static_cast<std::size_t>(3) * model.num_contacts(), 0.0);
+  for (std::size_t i = 0; i < assembly.joint_rows().size(); ++i)
+    joints[assembly.joint_rows()[i].joint_row] = solution.lambda[i] / h;
+  const BlockRows& rows = assembly.problem().contacts;
+  for (int j = 0; j < rows.num_row_blocks(); ++j)
+    for (int i = 0; i < rows.num_rows(j); ++i)
+      contacts[static_cast<std::size_t>(3) * assembly.contact_indices()[j] + i] =
+          solution.r[rows.row_start(j) + i] / h;
+}
+
+}  // namespace stiction

@@ -1,0 +1,23 @@
+// Mean forces of a step, as the geometric stiffness of the next one needs them (T28).
+#pragma once
+
+#include <vector>
+
+#include "stiction/scheme/assembly.h"
+#include "stiction/scheme/scheme.h"
+
+namespace stiction {
+
+struct StepForces {
+  std::vector<double> joints;    // one per joint row
+  std::vector<double> contacts;  // three per contact
+
+  /// From what the last step left; zeros if it left nothing.
+  void recall(const Model& model, const SchemeMemory& memory);
+  void keep(SchemeMemory& memory) const;
+  /// Of a solution, over h > 0.
+  void read(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
+            double h);
+};
+
+}  // namespace stiction
