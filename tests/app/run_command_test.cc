@@ -169,7 +169,8 @@ TEST_F(RunCommand, BadSceneLeavesNoRecordingAndDestroysNone) {
   auto result = stiction({"run", scene, "--json"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_NE(result.err.find("error: required key 'generalized' is missing"), std::string::npos)
+  EXPECT_NE(result.err.find("error: the scene has neither 'bodies' nor 'generalized'"),
+            std::string::npos)
       << result.err;
   EXPECT_EQ(files(), std::vector<std::string>{"scene.json"});
 

@@ -64,7 +64,7 @@ class JointRows : public ::testing::TestWithParam<NamedJointType> {
   Random random_{11};
 };
 
-INSTANTIATE_TEST_SUITE_P(Types, JointRows, ::testing::ValuesIn(kJointTypes), name_of);
+INSTANTIATE_TEST_SUITE_P(Types, JointRows, ::testing::ValuesIn(kJointTypes), type_name);
 
 // Lengths of order one, up to four turns of the screw: rounding stays below 100 ε.
 TEST_P(JointRows, ConstraintsVanishWhereTheJointIsClosed) {

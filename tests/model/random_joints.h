@@ -39,7 +39,7 @@ inline constexpr std::array<NamedJointType, kNumJointTypes> kJointTypes{{
     {JointType::kKnifeEdge, "KnifeEdge"},
 }};
 
-inline std::string name_of(const ::testing::TestParamInfo<NamedJointType>& info) {
+inline std::string type_name(const ::testing::TestParamInfo<NamedJointType>& info) {
   return info.param.name;
 }
 

@@ -122,7 +122,8 @@ TEST_P(PlaceJoint, ConstraintsAndCoordinatesAreZeroAtTheStart) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllTypes, PlaceJoint, ::testing::ValuesIn(kJointTypes), testing::name_of);
+INSTANTIATE_TEST_SUITE_P(AllTypes, PlaceJoint, ::testing::ValuesIn(kJointTypes),
+                         testing::type_name);
 
 class PlacedAxes : public ::testing::Test {
  protected:

@@ -175,7 +175,6 @@ TEST(MechanismSpook, PendulumHasItsPeriodAndItsLengthToSecondOrder) {
   EXPECT_NEAR(fitted_order(steps, rods), 2, 0.1);
   RecordProperty("at 1/120 s",
                  std::to_string(periods.front()) + " " + std::to_string(rods.front()));
-  printf("pend order %g %g\n", fitted_order(steps, periods), fitted_order(steps, rods));
 }
 
 }  // namespace

@@ -32,8 +32,21 @@ RowMatrixMap BlockRows::add_entry(int block, int block_size) {
 }
 
 void BlockRows::add_entries_of(const BlockRows& from, int row_block) {
-  for (int e = from.entry_start(row_block); e < from.entry_start(row_block + 1); ++e)
-    add_entry(from.entry_block(e), from.entry_columns(e)) = from.entry_matrix(row_block, e);
+  ST_DEMAND(num_row_blocks() > 0 && num_rows(num_row_blocks() - 1) == from.num_rows(row_block));
+  const int first = from.entry_start(row_block), last = from.entry_start(row_block + 1);
+  if (first == last) return;
+  // Entries of a row block follow each other.
+  const int begin = from.value_start_[first];
+  const int end =
+      last < from.num_entries() ? from.value_start_[last] : static_cast<int>(from.values_.size());
+  const int shift = static_cast<int>(values_.size()) - begin;
+  values_.insert(values_.end(), from.values_.begin() + begin, from.values_.begin() + end);
+  for (int e = first; e < last; ++e) {
+    entry_block_.push_back(from.entry_block_[e]);
+    entry_columns_.push_back(from.entry_columns_[e]);
+    value_start_.push_back(from.value_start_[e] + shift);
+  }
+  entry_start_.back() += last - first;
 }
 
 RowMatrixMap BlockRows::add_single_rows(int num_rows, int block, int block_size) {

@@ -7,7 +7,7 @@
 //   ∫ dx = V,   ∫ x dx = V s/4,   ∫ x xᵀ dx = V/20 (a aᵀ + b bᵀ + c cᵀ + s sᵀ),
 // exact for polyhedra. (Mirtich 1996, "Fast and accurate computation of polyhedral mass
 // properties", J Graphics Tools 1(2); Eberly 2002, "Polyhedral mass properties (revisited)"; the
-// moments of a tetrahedron as in Tonon 2004, J Math Stat 1(1).)
+// moments of a tetrahedron as in Tonon 2004, J Math Stat 1(1).) (T33)–(T36)
 #pragma once
 
 #include <Eigen/Core>

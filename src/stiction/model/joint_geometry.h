@@ -88,6 +88,8 @@ struct JointGeometry {
 // -------------------------------------------------------------------------------------------------
 // Rows
 
+/// "ball", "hinge", …, as scenes write them.
+std::string_view name_of(JointType type);
 /// Rows of Θ.
 int num_constraints(JointType type);
 /// Nonholonomic rows.
@@ -118,6 +120,13 @@ enum class JointCoordinate : std::uint8_t {
   kTurnZ,
 };
 
+/// Whether it counts turns.
+inline bool is_angle(JointCoordinate coordinate) {
+  return coordinate == JointCoordinate::kAngle || coordinate == JointCoordinate::kAngleX ||
+         coordinate == JointCoordinate::kAngleY;
+}
+/// "angle", "slide", "angle x", …
+std::string_view name_of(JointCoordinate coordinate);
 /// Hinge, planar: kAngle. Slider: kSlide. Cylindrical, screw: kAngle, kSlide. Universal: kAngleX,
 /// kAngleY. Ball: kTurnX, kTurnY, kTurnZ. Others: none.
 std::span<const JointCoordinate> joint_coordinates(JointType type);

@@ -1,4 +1,4 @@
-// How many rows each type of joint has, and what they are called.
+// What joints, their rows and their coordinates are called, and how many rows each type has.
 #include <array>
 
 #include "stiction/base/check.h"
@@ -21,7 +21,20 @@ constexpr std::array<std::string_view, 1> kRollingRows{"height"};
 constexpr std::array<std::string_view, 2> kRollingVelocityRows{"roll x", "roll y"};
 constexpr std::array<std::string_view, 1> kKnifeEdgeVelocityRows{"sideways"};
 
+// In the order of the enumerations.
+constexpr std::array<std::string_view, kNumJointTypes> kTypes{
+    "ball",     "hinge",  "slider", "cylindrical",  "universal",    "fixed",
+    "distance", "planar", "screw",  "rolling-disc", "rolling-ball", "knife-edge"};
+constexpr std::array<std::string_view, 7> kCoordinates{"angle",  "slide",  "angle x", "angle y",
+                                                       "turn x", "turn y", "turn z"};
+
 }  // namespace
+
+std::string_view name_of(JointType type) { return kTypes[static_cast<std::size_t>(type)]; }
+
+std::string_view name_of(JointCoordinate coordinate) {
+  return kCoordinates[static_cast<std::size_t>(coordinate)];
+}
 
 std::span<const std::string_view> constraint_row_names(JointType type) {
   switch (type) {

@@ -12,31 +12,11 @@ using Eigen::Vector3d;
 
 namespace {
 
-std::string_view coordinate_name(JointCoordinate coordinate) {
-  switch (coordinate) {
-    case JointCoordinate::kAngle:
-      return "angle";
-    case JointCoordinate::kSlide:
-      return "slide";
-    case JointCoordinate::kAngleX:
-      return "angle x";
-    case JointCoordinate::kAngleY:
-      return "angle y";
-    case JointCoordinate::kTurnX:
-      return "turn x";
-    case JointCoordinate::kTurnY:
-      return "turn y";
-    case JointCoordinate::kTurnZ:
-      return "turn z";
-  }
-  return "coordinate";
-}
-
 /// "elbow.motor", or "elbow.slide motor" where a joint has several coordinates.
 std::string row_name(const JointDescription& joint, JointCoordinate coordinate,
                      std::string_view what) {
   if (joint_coordinates(joint.type).size() == 1) return fmt::format("{}.{}", joint.name, what);
-  return fmt::format("{}.{} {}", joint.name, coordinate_name(coordinate), what);
+  return fmt::format("{}.{} {}", joint.name, name_of(coordinate), what);
 }
 
 }  // namespace
@@ -114,16 +94,15 @@ void RigidBodySystem::add_joints() {
                              .pitch = description.pitch,
                              .radius = description.radius},
                 .bodies = description.bodies,
-                .constraint_start = static_cast<int>(constraints_.size())};
+                .constraint_start = static_cast<int>(constraints_.size()),
+                .velocity_row_start = static_cast<int>(velocity_rows_.size())};
     for (const std::string_view name : constraint_row_names(description.type))
       constraints_.push_back({.name = fmt::format("{}.{}", description.name, name),
                               .compliance = description.compliance,
                               .damping_time = description.damping_time});
     int num_angles = 0;
     for (const JointCoordinate coordinate : joint_coordinates(description.type))
-      if (coordinate == JointCoordinate::kAngle || coordinate == JointCoordinate::kAngleX ||
-          coordinate == JointCoordinate::kAngleY)
-        joint.angle[num_angles++] = angle_start_ + num_angles_++;
+      if (is_angle(coordinate)) joint.angle[num_angles++] = angle_start_ + num_angles_++;
     if (stiction::num_velocity_rows(description.type) > 0) {
       nonholonomic_joints_.push_back(static_cast<int>(joints_.size()));
       for (const std::string_view name : velocity_row_names(description.type))

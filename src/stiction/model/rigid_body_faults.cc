@@ -35,21 +35,6 @@ std::string vector_text(const Vector3d& vector) {
   return fmt::format("({}, {}, {})", to_text(vector.x()), to_text(vector.y()), to_text(vector.z()));
 }
 
-/// As scenes write them, in the order of JointType.
-std::string_view name_of(JointType type) {
-  static constexpr std::array<std::string_view, kNumJointTypes> kNames{
-      "ball",     "hinge",  "slider", "cylindrical",  "universal",    "fixed",
-      "distance", "planar", "screw",  "rolling-disc", "rolling-ball", "knife-edge"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
-/// In the order of JointCoordinate.
-std::string name_of(JointCoordinate coordinate) {
-  static constexpr std::array kNames{"angle",  "slide",  "angle x", "angle y",
-                                     "turn x", "turn y", "turn z"};
-  return kNames[static_cast<std::size_t>(coordinate)];
-}
-
 /// A ball turns, but no numbers say how far.
 bool has_value(JointCoordinate coordinate) {
   return coordinate != JointCoordinate::kTurnX && coordinate != JointCoordinate::kTurnY &&
@@ -202,7 +187,7 @@ bool Part::check_coordinate(std::string_view key, const JointDescription& joint,
   if (exists && (has_value(coordinate) || !needs_value)) return true;
   std::vector<std::string> usable;
   for (const JointCoordinate candidate : known)
-    if (has_value(candidate) || !needs_value) usable.push_back(name_of(candidate));
+    if (has_value(candidate) || !needs_value) usable.emplace_back(name_of(candidate));
   const std::string found =
       where_ == Where::kJoint
           ? fmt::format("{} of {} given on {}", key, name_, name_of(coordinate))

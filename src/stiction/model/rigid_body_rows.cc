@@ -1,10 +1,10 @@
-// Rows of joints, couplings, motors and springs, and what joints exert on their bodies.
-#include <fmt/format.h>
-
+// Rows of joints, couplings, motors and springs.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "stiction/base/check.h"
+#include "stiction/model/rigid_body_poses.h"
 #include "stiction/model/rigid_body_system.h"
 #include "stiction/model/rotation.h"
 
@@ -13,11 +13,6 @@ namespace stiction {
 using Eigen::Vector3d;
 
 namespace {
-
-bool is_angle(JointCoordinate coordinate) {
-  return coordinate == JointCoordinate::kAngle || coordinate == JointCoordinate::kAngleX ||
-         coordinate == JointCoordinate::kAngleY;
-}
 
 /// A turn axis this near to across holds no turn about the joint's axis.
 constexpr double kAcross = 1e-9;
@@ -48,6 +43,11 @@ double RigidBodySystem::coordinate_value(double t, const ConstVectorRef& q, int 
   const int place = joint.angle[coordinate == JointCoordinate::kAngleY ? 1 : 0];
   if (place < 0) return value;
   double near = q[place];
+  if (coordinate != JointCoordinate::kAngle) {
+    // The angles of a universal joint on a driven body do not follow from its turns alone.
+    for (const int body : joint.bodies)
+      if (body != kWorld && bodies_[body].motion >= 0) return value;
+  }
   // q counts the turns against where kinematic bodies stood at t = 0.
   const Vector3d axis = a.rotation * joint.geometry.frame_a.rotation.col(2);
   for (const int side : {0, 1}) {
@@ -72,8 +72,8 @@ void RigidBodySystem::target_at(double t, int target, double& value, double& rat
 
 /// Appends a row block of one row: free components of moving bodies as entries, one per body, and
 /// the motion of kinematic ones as drift.
-double RigidBodySystem::add_row(double t, std::span<const Share> shares, int first_block,
-                                double drift, RowSet& out) const {
+void RigidBodySystem::add_row(double t, std::span<const Share> shares, int first_block,
+                              double drift, RowSet& out) const {
   out.rows.add_row_block(1);
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const int index = shares[i].body;
@@ -91,13 +91,25 @@ double RigidBodySystem::add_row(double t, std::span<const Share> shares, int fir
     project(body, row, entry.data());
   }
   out.drift.push_back(drift);
-  return drift;
 }
 
+/// The same for the two different bodies of a joint.
 void RigidBodySystem::add_pair_row(double t, const std::array<int, 2>& bodies, const PairRow& row,
                                    int first_block, double drift, RowSet& out) const {
-  const std::array<Share, 2> shares{Share{bodies[0], row.a}, Share{bodies[1], row.b}};
-  add_row(t, shares, first_block, drift, out);
+  out.rows.add_row_block(1);
+  for (const int side : {0, 1}) {
+    if (bodies[side] == kWorld) continue;
+    const Body& body = bodies_[bodies[side]];
+    const Vector6d& share = side == 0 ? row.a : row.b;
+    if (body.motion >= 0) drift += share.dot(velocity_of(t, VectorXd(), bodies[side]));
+    if (body.block < 0) continue;
+    double* entry = out.rows.add_entry(first_block + body.block, body.num_dofs).data();
+    if (body.num_dofs == 6)
+      std::copy(share.begin(), share.end(), entry);
+    else
+      project(body, share, entry);
+  }
+  out.drift.push_back(drift);
 }
 
 // Constraints: those of joints, couplings, position motors.
@@ -105,10 +117,11 @@ void RigidBodySystem::add_pair_row(double t, const std::array<int, 2>& bodies, c
 void RigidBodySystem::evaluate_constraints(double t, const ConstVectorRef& q,
                                            VectorRef theta) const {
   double* out = theta.data();
+  PoseCache poses(*this, t, q);
   for (int i = 0; i < static_cast<int>(joints_.size()); ++i) {
     const Joint& joint = joints_[i];
     const int n = stiction::num_constraints(joint.geometry.type);
-    const Pose a = pose_of(t, q, joint.bodies[0]), b = pose_of(t, q, joint.bodies[1]);
+    const Pose &a = poses[joint.bodies[0]], &b = poses[joint.bodies[1]];
     const double angle = joint.geometry.type == JointType::kScrew
                              ? coordinate_value(t, q, i, JointCoordinate::kAngle)
                              : 0;
@@ -131,9 +144,10 @@ void RigidBodySystem::evaluate_constraints(double t, const ConstVectorRef& q,
 void RigidBodySystem::append_constraint_rows(double t, const ConstVectorRef& q, int first_block,
                                              RowSet& out) const {
   std::array<PairRow, kMaxJointRows> rows;
+  PoseCache poses(*this, t, q);
   for (const Joint& joint : joints_) {
     const int n = stiction::num_constraints(joint.geometry.type);
-    const Pose a = pose_of(t, q, joint.bodies[0]), b = pose_of(t, q, joint.bodies[1]);
+    const Pose &a = poses[joint.bodies[0]], &b = poses[joint.bodies[1]];
     evaluate_constraint_rows(joint.geometry, a, b, std::span(rows).first(n));
     for (int i = 0; i < n; ++i) add_pair_row(t, joint.bodies, rows[i], first_block, 0, out);
   }
@@ -190,7 +204,7 @@ void RigidBodySystem::append_velocity_rows(double t, const ConstVectorRef& q, in
 
 namespace {
 
-/// Below this share of its rest length a spring between two points has no direction.
+/// [m] A spring between two points that are nearer than this has no direction.
 constexpr double kNoLength = 1e-300;
 
 }  // namespace
@@ -258,177 +272,6 @@ void RigidBodySystem::append_spring_rows(double t, const ConstVectorRef& q, int 
                              : spring.bodies;
     for (int i = 0; i < spring.num_rows; ++i) add_pair_row(t, bodies, rows[i], first_block, 0, out);
   }
-}
-
-/// A force f at the arm p from the centre of mass that pulls outwards, f·p > 0, turns the body back
-/// when it turns by δθ across p: by the torque −(f·p)(I − p̂p̂ᵀ) δθ. (The whole derivative of p × f
-/// is −((f·p) I − f pᵀ) δθ; the rest of it is neither symmetric nor stiff.) (T28)
-void RigidBodySystem::add_pull(int index, const Pose& pose, const Vector3d& force,
-                               const Vector3d& arm, std::span<double> stiffness) const {
-  if (index == kWorld || bodies_[index].block < 0 || bodies_[index].num_angular == 0) return;
-  const Body& body = bodies_[index];
-  const double pull = (pose.rotation.transpose() * force).dot(arm), square = arm.squaredNorm();
-  if (!(pull > 0)) return;
-  const Eigen::Matrix3d k = pull * (Eigen::Matrix3d::Identity() - arm * arm.transpose() / square);
-  RowMatrixMap block(stiffness.data() + body.stiffness_start, body.num_dofs, body.num_dofs);
-  if (body.num_angular == 3)
-    block.bottomRightCorner<3, 3>() += k;
-  else
-    block(body.num_linear, body.num_linear) += body.axis.dot(k * body.axis);
-}
-
-void RigidBodySystem::add_geometric_stiffness(double t, const ConstVectorRef& q,
-                                              std::span<const double> joint_forces,
-                                              std::span<const double> contact_forces,
-                                              std::span<double> stiffness) const {
-  std::array<PairRow, kMaxJointRows> rows;
-  std::array<double, kMaxJointRows> values;
-  const auto add = [&](const JointGeometry& geometry, const std::array<int, 2>& bodies,
-                       int num_rows, std::span<const double> forces) {
-    Vector3d on_b = Vector3d::Zero();
-    for (int i = 0; i < num_rows; ++i) on_b += forces[i] * rows[i].b.head<3>();
-    add_pull(bodies[0], pose_of(t, q, bodies[0]), -on_b, geometry.frame_a.position, stiffness);
-    add_pull(bodies[1], pose_of(t, q, bodies[1]), on_b, geometry.frame_b.position, stiffness);
-  };
-  for (const Joint& joint : joints_) {
-    const int n = stiction::num_constraints(joint.geometry.type);
-    if (n == 0) continue;
-    evaluate_constraint_rows(joint.geometry, pose_of(t, q, joint.bodies[0]),
-                             pose_of(t, q, joint.bodies[1]), std::span(rows).first(n));
-    add(joint.geometry, joint.bodies, n, joint_forces.subspan(joint.constraint_start, n));
-  }
-  int row = num_constraints() + num_velocity_rows();
-  for (const Spring& spring : body_springs_) {
-    if (spring.kind != BodySpringDescription::Kind::kJoint) {
-      evaluate_spring(t, q, spring, values.data(), rows.data());
-      add(spring.geometry, spring.bodies, spring.num_rows,
-          joint_forces.subspan(row, spring.num_rows));
-    }
-    row += spring.num_rows;
-  }
-  for (std::size_t j = limits_.size(); j < contacts().size(); ++j) {
-    const double* force = contact_forces.data() + 3 * j;
-    if (!(force[0] > 0)) continue;
-    const Contact& contact = contact_pairs_[j - limits_.size()];
-    const Pose a = pose_of(t, q, contact.bodies[0]), b = pose_of(t, q, contact.bodies[1]);
-    const Touch at = touch(contact, a, b);
-    std::array<PairRow, 3> contact_rows;
-    const int n = 1 + contacts()[j].num_tangents;
-    fill_contact_rows(contact, at, a, b, contact_rows.data(), n);
-    Vector3d on_a = Vector3d::Zero();
-    for (int i = 0; i < n; ++i) on_a += force[i] * contact_rows[i].a.head<3>();
-    add_pull(contact.bodies[0], a, on_a, a.rotation.transpose() * (at.point - a.position),
-             stiffness);
-    add_pull(contact.bodies[1], b, -on_a, b.rotation.transpose() * (at.point - b.position),
-             stiffness);
-  }
-}
-
-namespace {
-
-/// Rows that hold a point with world components: their mean over a step has a closed form.
-bool holds_point(JointType type) {
-  return type == JointType::kBall || type == JointType::kHinge || type == JointType::kUniversal ||
-         type == JointType::kFixed;
-}
-
-double sinc(double x) { return std::abs(x) < 1e-4 ? 1 - x * x / 6 : std::sin(x) / x; }
-
-/// A step that turns by less than this changes rows by less than rounding does to the correction.
-constexpr double kSmallestTurn = 1e-5;
-
-}  // namespace
-
-/// Over a step with constant velocities a point p of a body moves by h v + 2 sin(x) R_mid (n × p),
-/// x = h|ω|/2: the row at the middle of the step with its turning part times sin(x)/x is exact.
-/// Other rows are corrected along the turning velocities (Gonzalez 1996).
-void RigidBodySystem::append_mean_constraint_rows(double t, double h, const ConstVectorRef& q,
-                                                  const ConstVectorRef& v,
-                                                  const ConstVectorRef& change, int first_block,
-                                                  RowSet& out) const {
-  const int first = out.rows.num_row_blocks();
-  const std::size_t first_drift = out.drift.size();
-  append_constraint_rows(t, q, first_block, out);
-  int row = 0;
-  const auto correct = [&](bool is_point) {
-    const int r = first + row;
-    double square = 0, rate = out.drift[first_drift + row];
-    for (int e = out.rows.entry_start(r); e < out.rows.entry_start(r + 1); ++e) {
-      const Body& body = bodies_[block_body_[out.rows.entry_block(e) - first_block]];
-      double* turning = out.rows.entry_values(e) + body.num_linear;
-      const auto omega = v.segment(body.v_offset + body.num_linear, body.num_angular);
-      if (is_point)
-        for (int k = 0; k < body.num_angular; ++k) turning[k] *= sinc(0.5 * h * omega.norm());
-      square += omega.squaredNorm();
-      for (int k = 0; k < body.num_dofs; ++k)
-        rate += out.rows.entry_values(e)[k] * v[body.v_offset + k];
-    }
-    if (!is_point && h * std::sqrt(square) > kSmallestTurn) {
-      const double defect = change[row] / h - rate;
-      for (int e = out.rows.entry_start(r); e < out.rows.entry_start(r + 1); ++e) {
-        const Body& body = bodies_[block_body_[out.rows.entry_block(e) - first_block]];
-        double* turning = out.rows.entry_values(e) + body.num_linear;
-        for (int k = 0; k < body.num_angular; ++k)
-          turning[k] += defect / square * v[body.v_offset + body.num_linear + k];
-      }
-    }
-    ++row;
-  };
-  for (const Joint& joint : joints_)
-    for (int i = 0; i < stiction::num_constraints(joint.geometry.type); ++i)
-      correct(holds_point(joint.geometry.type) && i < 3);
-  while (row < num_constraints()) correct(false);
-}
-
-RigidBodySystem::Reaction RigidBodySystem::evaluate_reaction(double t, const ConstVectorRef& q,
-                                                             const ConstVectorRef& joint_rows,
-                                                             int index) const {
-  std::array<PairRow, kMaxJointRows> rows;
-  const Joint& joint = joints_[index];
-  const int n = stiction::num_constraints(joint.geometry.type);
-  const std::array<Pose, 2> poses{pose_of(t, q, joint.bodies[0]), pose_of(t, q, joint.bodies[1])};
-  evaluate_constraint_rows(joint.geometry, poses[0], poses[1], std::span(rows).first(n));
-  std::array<Vector6d, 2> wrench{Vector6d::Zero(), Vector6d::Zero()};
-  for (int i = 0; i < n; ++i) {
-    wrench[0] += joint_rows[joint.constraint_start + i] * rows[i].a;
-    wrench[1] += joint_rows[joint.constraint_start + i] * rows[i].b;
-  }
-  Reaction reaction;
-  for (const int side : {0, 1}) {
-    const Vector3d arm = (side == 0 ? joint.geometry.frame_a : joint.geometry.frame_b).position;
-    reaction.force[side] = poses[side].rotation.transpose() * wrench[side].head<3>();
-    reaction.torque[side] = wrench[side].tail<3>() - arm.cross(reaction.force[side]);
-  }
-  return reaction;
-}
-
-void RigidBodySystem::evaluate_reactions(double t, const ConstVectorRef& q,
-                                         const ConstVectorRef& joint_rows,
-                                         VectorRef reactions) const {
-  for (int j = 0; j < static_cast<int>(joints_.size()); ++j) {
-    const Reaction reaction = evaluate_reaction(t, q, joint_rows, j);
-    for (const int side : {0, 1}) {
-      reactions.segment<3>(12 * j + 6 * side) = reaction.force[side];
-      reactions.segment<3>(12 * j + 6 * side + 3) = reaction.torque[side];
-    }
-  }
-}
-
-void RigidBodySystem::evaluate_reactions(double t, const ConstVectorRef& q,
-                                         const ConstVectorRef& joint_rows,
-                                         std::vector<Reaction>& reactions) const {
-  reactions.resize(joints_.size());
-  for (int j = 0; j < static_cast<int>(joints_.size()); ++j)
-    reactions[j] = evaluate_reaction(t, q, joint_rows, j);
-}
-
-std::vector<std::string> RigidBodySystem::reaction_names() const {
-  std::vector<std::string> names;
-  for (const JointDescription& joint : description_.joints)
-    for (const char* side : {"a", "b"})
-      for (const char* component : {"fx", "fy", "fz", "tx", "ty", "tz"})
-        names.push_back(fmt::format("{}.{}.{}", joint.name, side, component));
-  return names;
 }
 
 }  // namespace stiction

@@ -179,7 +179,9 @@ void RigidBodySystem::record(double t, const ConstVectorRef& q, const ConstVecto
     recorded_v.segment<3>(6 * body.recorded) = velocity.head<3>() - angular.cross(arm);
     recorded_v.segment<3>(6 * body.recorded + 3) = angular;
   }
-  recorded_q.tail(num_angles_) = q.tail(num_angles_);
+  for (int j = 0, k = 7 * num_recorded_; j < static_cast<int>(joints_.size()); ++j)
+    for (const JointCoordinate coordinate : joint_coordinates(joints_[j].geometry.type))
+      if (is_angle(coordinate)) recorded_q[k++] = coordinate_value(t, q, j, coordinate);
 }
 
 void RigidBodySystem::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,

@@ -133,6 +133,7 @@ class RigidBodySystem final : public System {
     JointGeometry geometry{};
     std::array<int, 2> bodies{};
     int constraint_start = 0;
+    int velocity_row_start = 0;        // among velocity rows
     std::array<int, 2> angle{-1, -1};  // place in q of its angles without jumps
   };
   /// A row on one coordinate of a joint: a motor, friction, a limit.
@@ -204,12 +205,15 @@ class RigidBodySystem final : public System {
   void target_at(double t, int target, double& value, double& rate) const;
 
   // Rows, rigid_body_rows.cc
-  double add_row(double t, std::span<const Share> shares, int first_block, double drift,
-                 RowSet& out) const;
+  void add_row(double t, std::span<const Share> shares, int first_block, double drift,
+               RowSet& out) const;
   void add_pair_row(double t, const std::array<int, 2>& bodies, const PairRow& row, int first_block,
                     double drift, RowSet& out) const;
   void add_pull(int body, const Pose& pose, const Eigen::Vector3d& force,
                 const Eigen::Vector3d& arm, std::span<double> stiffness) const;
+  bool joint_moves_by_itself(const Joint& joint) const;
+  void set_mean_direction(double t, double h, const ConstVectorRef& q, const ConstVectorRef& v,
+                          const Joint& joint, int r, RowSet& out) const;
   void evaluate_spring(double t, const ConstVectorRef& q, const Spring& spring, double* values,
                        PairRow* rows) const;
 

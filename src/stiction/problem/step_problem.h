@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "stiction/base/linear_algebra.h"
 #include "stiction/base/block_rows.h"
+#include "stiction/base/linear_algebra.h"
 #include "stiction/problem/friction_section.h"
 #include "stiction/problem/row_coupling.h"
 

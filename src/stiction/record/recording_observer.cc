@@ -101,7 +101,6 @@ void RecordingObserver::append(const StepRecord& record) {
 
 /// Mean forces of joints over the step, at its end; zero at a start and in a pure impact.
 void RecordingObserver::read_reactions(const StepRecord& record) {
-  if (model_.num_constraints() == 0) return;
   forces_ = ConstVectorMap(record.joint_impulses.data(),
                            static_cast<Eigen::Index>(record.joint_impulses.size()));
   forces_ *= record.h > 0 ? 1 / record.h : 0;

@@ -188,11 +188,6 @@ bool has_value(JointCoordinate coordinate) {
   return is_angle(coordinate) || coordinate == JointCoordinate::kSlide;
 }
 
-bool is_angle(JointCoordinate coordinate) {
-  return coordinate == JointCoordinate::kAngle || coordinate == JointCoordinate::kAngleX ||
-         coordinate == JointCoordinate::kAngleY;
-}
-
 void read_joint_drives(const SceneValue& value, const std::string& what,
                        const SpatialReader& reader, JointDescription& joint) {
   DriveReader(value, what, reader, joint).read();

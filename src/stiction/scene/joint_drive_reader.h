@@ -16,7 +16,6 @@ namespace stiction {
 std::string_view coordinate_key(JointCoordinate coordinate);
 /// Whether the coordinate has a value, and not only a rate.
 bool has_value(JointCoordinate coordinate);
-bool is_angle(JointCoordinate coordinate);
 
 /// Fills limits, motors and friction of a joint whose type is known. `what` is "a hinge".
 void read_joint_drives(const SceneValue& value, const std::string& what,

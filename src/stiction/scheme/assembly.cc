@@ -106,16 +106,30 @@ void StepAssembly::add_trapezoidal_mass_and_momentum(const Model& model, const S
   }
 }
 
+/// For mobility(), once M̂ is complete.
+void StepAssembly::invert_mass_diagonal() {
+  inverse_diagonal_.resize(problem_.num_dofs());
+  for (int b = 0; b < problem_.num_blocks(); ++b) {
+    const int start = problem_.dof_start[b], n = problem_.block_size(b);
+    const double* mass = problem_.mass_values.data() + problem_.mass_start[b];
+    for (int k = 0; k < n; ++k) inverse_diagonal_[start + k] = 1 / std::abs(mass[k * (n + 1)]);
+  }
+}
+
 /// J diag(M)⁻¹Jᵀ of the first row of a row block.
 double StepAssembly::mobility(const BlockRows& rows, int row_block) const {
   double sum = 0;
   for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
-    const ConstRowMatrixMap mass = problem_.mass_block(rows.entry_block(e));
+    const double* inverse = inverse_diagonal_.data() + problem_.dof_start[rows.entry_block(e)];
     const double* values = rows.entry_values(e);
-    for (int k = 0; k < rows.entry_columns(e); ++k)
-      sum += values[k] * values[k] / std::abs(mass(k, k));
+    for (int k = 0; k < rows.entry_columns(e); ++k) sum += values[k] * values[k] * inverse[k];
   }
   return sum;
+}
+
+double StepAssembly::normal_mobility(int contact) {
+  invert_mass_diagonal();
+  return mobility(problem_.contacts, contact);
 }
 
 void StepAssembly::add_row(const BlockRows& from, int row, const StepProblem::BilateralRow& form,
@@ -129,6 +143,7 @@ void StepAssembly::add_row(const BlockRows& from, int row, const StepProblem::Bi
 /// of the step.
 void StepAssembly::add_constraints(const Model& model, const VectorXd& v, double h,
                                    const ConstraintForm& form) {
+  invert_mass_diagonal();
   for (int i = 0; i < model.num_constraints(); ++i) {
     const ConstraintInfo& info = model.constraint(i);
     const int joint_row = model.joint_row_of_constraint(i);
@@ -157,6 +172,7 @@ void StepAssembly::add_velocity_rows(const Model& model, const EvaluationPoint& 
                                      double compliance) {
   if (model.num_velocity_rows() == 0) return;
   using Kind = VelocityRowInfo::Kind;
+  invert_mass_diagonal();
   constraints_.clear();
   model.append_velocity_rows(point.t, point.q, constraints_);
   for (int i = 0; i < model.num_velocity_rows(); ++i) {
@@ -166,7 +182,9 @@ void StepAssembly::add_velocity_rows(const Model& model, const EvaluationPoint& 
     const double drift = constraints_.drift[i];
     // What is bounded holds exactly below its bound: friction does not creep.
     add_row(constraints_.rows, i,
-            {.compliance = is_rigid ? compliance * mobility(constraints_.rows, i) : 0,
+            {.compliance = is_rigid || std::isinf(info.max_effort)
+                               ? compliance * mobility(constraints_.rows, i)
+                               : 0,
              .bias = -drift,
              .lower = -bound(h, info.max_effort),
              .upper = bound(h, info.max_effort)},
@@ -236,7 +254,13 @@ void StepAssembly::add_mean_constraint_rows(const Model& model, const State& sta
                          problem_.bilateral.times(i, 0, problem_.dof_start.data(), start.v.data());
     }
   }
+  const int first = problem_.num_bilateral();
   add_velocity_rows(model, mid, h, compliance);
+  for (int i = first; i < problem_.num_bilateral(); ++i) {
+    if (joint_rows_[i].kind != JointRow::Kind::kRigid) continue;
+    problem_.bias[i] = 2 * problem_.bias[i] -
+                       problem_.bilateral.times(i, 0, problem_.dof_start.data(), start.v.data());
+  }
 }
 
 void StepAssembly::add_geometric_stiffness(const Model& model, const EvaluationPoint& point,
@@ -245,6 +269,7 @@ void StepAssembly::add_geometric_stiffness(const Model& model, const EvaluationP
                                            std::span<const double> contact_forces,
                                            const Turning& turning) {
   stiffness_.assign(problem_.mass_values.size(), 0.0);
+  stiffness_share_ = turning.inertia;
   model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces, stiffness_);
   for (int b = 0; b < problem_.num_blocks(); ++b) {
     const int n = problem_.block_size(b);
@@ -266,15 +291,14 @@ StepAssembly::TurningExcess StepAssembly::find_turning_excess(
   double largest = -1;
   for (int b = 0; b < problem_.num_blocks(); ++b) {
     const int n = problem_.block_size(b);
-    matrix_storage_.resize(static_cast<std::size_t>(n) * n);
-    RowMatrixMap mass(matrix_storage_.data(), n, n);
-    model.evaluate_mass(point.t, point.q, b, mass);
     TurningExcess excess;
     for (int i = 0; i < n; ++i) {
-      const std::ptrdiff_t diagonal =
-          problem_.mass_start[b] + static_cast<std::ptrdiff_t>(i) * (n + 1);
-      excess.trace += h * h * new_stiffness_[diagonal] / mass(i, i);
-      excess.used += h * h * stiffness_[diagonal] / mass(i, i);
+      const int diagonal = problem_.mass_start[b] + i * (n + 1);
+      if (new_stiffness_[diagonal] == 0) continue;
+      const double used = h * h * stiffness_[diagonal],
+                   mass = problem_.mass_values[diagonal] - stiffness_share_ * used;
+      excess.trace += h * h * new_stiffness_[diagonal] / mass;
+      excess.used += used / mass;
     }
     if (excess.trace - 2 * excess.used > largest) {
       largest = excess.trace - 2 * excess.used;
@@ -372,6 +396,7 @@ void StepAssembly::add_spook_rows(const Model& model, const State& start, double
             joint_row);
   };
   constexpr double kRigid = -1;
+  invert_mass_diagonal();
   if (model.num_constraints() > 0) {
     constraints_.clear();
     model.append_constraint_rows(here.t, here.q, constraints_);
@@ -412,6 +437,7 @@ void StepAssembly::add_spook_contacts(const Model& model, const State& start, do
   gaps_.resize(model.num_contacts());
   model.evaluate_gaps(start.t, start.q, gaps_);
   const double share = 1 / (1 + 4 * form.relaxation / h);  // φ
+  if (!contacts.empty()) invert_mass_diagonal();
   for (const int contact : contacts) {
     evaluate_contact(model, {start.t, start.q}, contact);
     const double rate = row_times(contact_, 0, 0, start.v) + contact_.drift[0];

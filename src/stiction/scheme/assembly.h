@@ -76,8 +76,8 @@ class StepAssembly {
                           std::span<const int> contacts);
 
   /// Mean rows over a step with the mean velocity w̄ and the change ΔΘ of all constraints: Ḡ v⁺ =
-  /// −Ḡ v − 2 (∂Θ/∂t + Θ(q)/h), such that the step ends on the constraints; velocity rows at
-  /// `mid` act on v⁺.                                                                      (T31)
+  /// −Ḡ v − 2 (∂Θ/∂t + Θ(q)/h), such that the step ends on the constraints; nonholonomic rows at
+  /// `mid` act on the mean velocity, too, motors and friction on v⁺.                        (T31)
   void add_mean_constraint_rows(const Model& model, const State& start, double h,
                                 const EvaluationPoint& mid, const VectorXd& mean_velocity,
                                 const VectorXd& change, double compliance);
@@ -120,7 +120,7 @@ class StepAssembly {
                            const State& start, double h, std::span<const int> contacts);
 
   /// N diag(M)⁻¹Nᵀ of a contact of the problem.
-  double normal_mobility(int contact) const { return mobility(problem_.contacts, contact); }
+  double normal_mobility(int contact);
 
   const StepProblem& problem() const { return problem_; }
   StepProblem& problem() { return problem_; }
@@ -169,6 +169,7 @@ class StepAssembly {
   void evaluate_lag(const Model& model, const EvaluationPoint& prediction, const State& start);
   void evaluate_contact(const Model& model, const EvaluationPoint& point, int contact);
   double* add_contact(const Model& model, int contact);
+  void invert_mass_diagonal();
   double mobility(const BlockRows& rows, int row_block) const;
   double row_times(const RowSet& set, int row_block, int row, const VectorXd& v) const {
     return set.rows.times(row_block, row, problem_.dof_start.data(), v.data());
@@ -184,6 +185,8 @@ class StepAssembly {
   RowSet constraints_, springs_, contact_;
   VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
   std::vector<double> matrix_storage_, stiffness_, new_stiffness_;
+  double stiffness_share_ = 0;            // of h²K that is in M̂
+  std::vector<double> inverse_diagonal_;  // 1/|M̂| per coordinate
 };
 
 }  // namespace stiction

@@ -74,14 +74,20 @@ bool MidpointStep::iterate(const Model& model, const State& start, double h,
     assemble(model, start, h, touching, forces, guess_);
     solution_ = solve.probe(assembly_.problem(), report_);
     ++result.iterations;
-    if (!report_.has_answer) return false;
+    if (!report_.has_answer) {
+      end = guess_;
+      return false;
+    }
     end.v = solution_.w_vector();
     mean_velocity_ = 0.5 * (start.v + end.v);
     model.displace(start.q, mean_velocity_, h, end.q);
     forces.read(model, assembly_, solution_, h);
     model.displacement(guess_.q, end.q, move_);
     const double move = move_.lpNorm<Eigen::Infinity>();
-    if (!std::isfinite(move)) return false;
+    if (!std::isfinite(move)) {
+      end = guess_;
+      return false;
+    }
     std::swap(guess_.q, end.q);
     std::swap(guess_.v, end.v);
     // Solvers answer to a tolerance, beyond which moves do not shrink.
@@ -124,7 +130,7 @@ void MidpointStep::assemble(const Model& model, const State& start, double h,
 void MidpointStep::project_velocity(const Model& model, std::span<const int> touching,
                                     SolveStage& solve, State& end, OutcomeReader& reader,
                                     StepResult& result) {
-  if (model.num_constraints() == 0) return;
+  if (model.num_constraints() + model.num_velocity_rows() == 0) return;
   const EvaluationPoint here{end.t, end.q};
   projection_.clear();
   projection_.add_mass_and_momentum(model, here, here, end.v, 0);

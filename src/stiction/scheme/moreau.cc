@@ -37,8 +37,7 @@ void MoreauScheme::step(const Model& model, const State& start, const SchemeMemo
 
   assembly_.clear();
   assembly_.add_mass_and_momentum(model, mid, mid, start.v, h);
-  if (is_gyroscopic_implicit_)
-    assembly_.make_gyroscopic_term_implicit(model, mid, start.v, h);
+  if (is_gyroscopic_implicit_) assembly_.make_gyroscopic_term_implicit(model, mid, start.v, h);
   assembly_.add_constraint_rows(model, mid, start, h, kConstraints);
   assembly_.add_spring_rows(model, mid, start, h, SpringRule::kEnd);
   assembly_.add_touching_contacts(model, mid, start.v);

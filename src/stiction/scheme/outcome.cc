@@ -135,9 +135,15 @@ void OutcomeReader::add_joints(const StepAssembly& assembly, const StepSolution&
     const double impulse = phase.share * solution.lambda[i];
     result.joint_impulses[row.joint_row] += impulse;
     if (row.kind == Kind::kMotor || row.kind == Kind::kFriction) {
-      // All that a row between its bounds does, or at one of them.
-      (row.kind == Kind::kMotor ? result.work.motor : result.work.friction) +=
-          impulse * row_times(problem, problem.bilateral, i, 0, mean_velocity_.data());
+      // All that a row between its bounds does, or at one of them; of a brake on a driven body the
+      // drive does the rest.
+      const double rate = row_times(problem, problem.bilateral, i, 0, mean_velocity_.data());
+      if (row.kind == Kind::kMotor) {
+        result.work.motor += impulse * rate;
+      } else {
+        result.work.friction += impulse * (rate + row.drift);
+        result.work.motor -= impulse * row.drift;
+      }
       continue;
     }
     // The drive turns the row's velocity by `drift` against the system: it does the rest of the

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxNames = 8;
 
 std::vector<int> find_redundant_rows(const Model& model, const State& state) {
   std::vector<int> rows;
-  if (model.num_constraints() == 0) return rows;
+  if (model.num_constraints() + model.num_velocity_rows() == 0) return rows;
   const EvaluationPoint here{state.t, state.q};
   StepAssembly assembly({});
   assembly.add_mass_and_momentum(model, here, here, state.v, 0);

@@ -146,8 +146,8 @@ std::vector<std::string> Simulation::notes() const {
     names.push_back(fmt::format("'{}'", all[row]));
   }
   notes.push_back(fmt::format(
-      "{} joint {} on others ({}{}): the motion is the same without, their reactions are shared "
-      "out by compliance",
+      "{} joint {} on others ({}{}): the motion is the same without, and how reactions are shared "
+      "out is a convention",
       redundant.size(), redundant.size() == 1 ? "row depends" : "rows depend", joined(names),
       names.size() < redundant.size() ? ", …" : ""));
   return notes;

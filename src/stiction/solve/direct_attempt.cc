@@ -20,7 +20,7 @@ constexpr int kBlocksLookedAt = 4;
 /// it, relative to a single joint, would converge slowly.
 constexpr double kDamping = 1e-8;
 
-constexpr double kSettled = 1e-8;  // of a correction: the next one would be rounding
+constexpr double kSettled = 1e-12;  // of a correction: the next one would be rounding
 constexpr int kMaxRefinements = 12;
 constexpr int kMoreRefinements = 3;  // if the judge refuses
 

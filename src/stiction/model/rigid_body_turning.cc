@@ -1,0 +1,199 @@
+// What turning does to joint rows within a step: the stiffness of forces that turn with the bodies
+// (T28), and rows whose mean over a step is exact (T31).
+#include <cmath>
+
+#include "stiction/model/rigid_body_poses.h"
+#include "stiction/model/rotation.h"
+
+namespace stiction {
+
+using Eigen::Vector3d;
+
+/// A force f at the arm p from the centre of mass that pulls outwards, f·p > 0, turns the body back
+/// when it turns by δθ across p: by the torque −(f·p)(I − p̂p̂ᵀ) δθ. (The whole derivative of p × f
+/// is −((f·p) I − f pᵀ) δθ; the rest of it is neither symmetric nor stiff.) (T28)
+void RigidBodySystem::add_pull(int index, const Pose& pose, const Vector3d& force,
+                               const Vector3d& arm, std::span<double> stiffness) const {
+  if (index == kWorld || bodies_[index].block < 0 || bodies_[index].num_angular == 0) return;
+  const Body& body = bodies_[index];
+  const double pull = (pose.rotation.transpose() * force).dot(arm), square = arm.squaredNorm();
+  if (!(pull > 0)) return;
+  const Eigen::Matrix3d k = pull * (Eigen::Matrix3d::Identity() - arm * arm.transpose() / square);
+  RowMatrixMap block(stiffness.data() + body.stiffness_start, body.num_dofs, body.num_dofs);
+  if (body.num_angular == 3)
+    block.bottomRightCorner<3, 3>() += k;
+  else
+    block(body.num_linear, body.num_linear) += body.axis.dot(k * body.axis);
+}
+
+void RigidBodySystem::add_geometric_stiffness(double t, const ConstVectorRef& q,
+                                              std::span<const double> joint_forces,
+                                              std::span<const double> contact_forces,
+                                              std::span<double> stiffness) const {
+  std::array<PairRow, kMaxJointRows> rows;
+  std::array<double, kMaxJointRows> values;
+  PoseCache poses(*this, t, q);
+  const auto pull = [&](const JointGeometry& geometry, const std::array<int, 2>& bodies,
+                        const Vector3d& on_b) {
+    add_pull(bodies[0], poses[bodies[0]], -on_b, geometry.frame_a.position, stiffness);
+    add_pull(bodies[1], poses[bodies[1]], on_b, geometry.frame_b.position, stiffness);
+  };
+  const auto pull_by_rows = [&](const JointGeometry& geometry, const std::array<int, 2>& bodies,
+                                std::span<const double> forces) {
+    Vector3d on_b = Vector3d::Zero();
+    for (std::size_t i = 0; i < forces.size(); ++i) on_b += forces[i] * rows[i].b.head<3>();
+    pull(geometry, bodies, on_b);
+  };
+  for (const Joint& joint : joints_) {
+    const int n = stiction::num_constraints(joint.geometry.type);
+    if (n == 0) continue;
+    const std::span<const double> forces = joint_forces.subspan(joint.constraint_start, n);
+    const JointType type = joint.geometry.type;
+    if (holds_point(type)) {
+      pull(joint.geometry, joint.bodies, Vector3d(forces[0], forces[1], forces[2]));
+    } else if (type != JointType::kRollingDisc && type != JointType::kRollingBall) {
+      const Pose& a = poses[joint.bodies[0]];
+      evaluate_constraint_rows(joint.geometry, a, poses[joint.bodies[1]], std::span(rows).first(n));
+      // Forces along axes of the first body turn with it, and so has only the second stiffness.
+      const int first = type == JointType::kDistance ? joint.bodies[0] : kWorld;
+      pull_by_rows(joint.geometry, {first, joint.bodies[1]}, forces);
+    }
+  }
+  int row = num_constraints() + num_velocity_rows();
+  for (const Spring& spring : body_springs_) {
+    if (spring.kind != BodySpringDescription::Kind::kJoint) {
+      evaluate_spring(t, q, spring, values.data(), rows.data());
+      const bool is_bushing = spring.kind == BodySpringDescription::Kind::kBushing;
+      pull_by_rows(spring.geometry, {is_bushing ? kWorld : spring.bodies[0], spring.bodies[1]},
+                   joint_forces.subspan(row, spring.num_rows));
+    }
+    row += spring.num_rows;
+  }
+  for (std::size_t j = limits_.size(); j < contacts().size(); ++j) {
+    const double* force = contact_forces.data() + 3 * j;
+    if (!(force[0] > 0)) continue;
+    const Contact& contact = contact_pairs_[j - limits_.size()];
+    const Pose a = pose_of(t, q, contact.bodies[0]), b = pose_of(t, q, contact.bodies[1]);
+    const Touch at = touch(contact, a, b);
+    std::array<PairRow, 3> contact_rows;
+    const int n = 1 + contacts()[j].num_tangents;
+    fill_contact_rows(contact, at, a, b, contact_rows.data(), n);
+    Vector3d on_a = Vector3d::Zero();
+    for (int i = 0; i < n; ++i) on_a += force[i] * contact_rows[i].a.head<3>();
+    add_pull(contact.bodies[0], a, on_a, a.rotation.transpose() * (at.point - a.position),
+             stiffness);
+    add_pull(contact.bodies[1], b, -on_a, b.rotation.transpose() * (at.point - b.position),
+             stiffness);
+  }
+}
+
+namespace {
+
+double sinc(double x) { return std::abs(x) < 1e-4 ? 1 - x * x / 6 : std::sin(x) / x; }
+
+/// A step that turns by less than this changes rows by less than rounding does to the correction.
+constexpr double kSmallestTurn = 1e-5;
+
+}  // namespace
+
+/// Over a step with constant velocities a point p of a body moves by h v + 2 sin(x) R_mid (n × p),
+/// x = h|ω|/2: the row at the middle of the step with its turning part times sin(x)/x is exact. For
+/// the length of d = p_b − p_a it is that along d + d⁺, since ‖d⁺‖² − ‖d‖² = (d⁺ − d)·(d⁺ + d).
+/// Other rows are corrected along the turning velocities (Gonzalez 1996). What kinematic bodies and
+/// motors do is known, not constant: of their rows the rest of the change is drift.
+void RigidBodySystem::append_mean_constraint_rows(double t, double h, const ConstVectorRef& q,
+                                                  const ConstVectorRef& v,
+                                                  const ConstVectorRef& change, int first_block,
+                                                  RowSet& out) const {
+  const int first = out.rows.num_row_blocks();
+  const std::size_t first_drift = out.drift.size();
+  append_constraint_rows(t, q, first_block, out);
+  const auto body_of = [&](int e) -> const Body& {
+    return bodies_[block_body_[out.rows.entry_block(e) - first_block]];
+  };
+  int row = 0;
+  enum class Form { kPoint, kLength, kOther };
+  const auto correct = [&](Form form, const Joint* joint, bool is_driven) {
+    const int r = first + row;
+    if (form == Form::kLength) set_mean_direction(t, h, q, v, *joint, r, out);
+    double square = 0, rate = out.drift[first_drift + row];
+    for (int e = out.rows.entry_start(r); e < out.rows.entry_start(r + 1); ++e) {
+      const Body& body = body_of(e);
+      double* turning = out.rows.entry_values(e) + body.num_linear;
+      const auto omega = v.segment(body.v_offset + body.num_linear, body.num_angular);
+      if (form != Form::kOther)
+        for (int k = 0; k < body.num_angular; ++k) turning[k] *= sinc(0.5 * h * omega.norm());
+      square += omega.squaredNorm();
+      for (int k = 0; k < body.num_dofs; ++k)
+        rate += out.rows.entry_values(e)[k] * v[body.v_offset + k];
+    }
+    const double defect = change[row] / h - rate;
+    if (is_driven) {
+      out.drift[first_drift + row] += defect;
+    } else if (form == Form::kOther && h * std::sqrt(square) > kSmallestTurn) {
+      for (int e = out.rows.entry_start(r); e < out.rows.entry_start(r + 1); ++e) {
+        const Body& body = body_of(e);
+        double* turning = out.rows.entry_values(e) + body.num_linear;
+        for (int k = 0; k < body.num_angular; ++k)
+          turning[k] += defect / square * v[body.v_offset + body.num_linear + k];
+      }
+    }
+    ++row;
+  };
+  for (const Joint& joint : joints_)
+    for (int i = 0; i < stiction::num_constraints(joint.geometry.type); ++i)
+      correct(holds_point(joint.geometry.type) && i < 3     ? Form::kPoint
+              : joint.geometry.type == JointType::kDistance ? Form::kLength
+                                                            : Form::kOther,
+              &joint, joint_moves_by_itself(joint));
+  for (std::size_t i = 0; i < couplings_.size(); ++i) correct(Form::kOther, nullptr, false);
+  for (std::size_t i = 0; i < position_motors_.size(); ++i) correct(Form::kOther, nullptr, true);
+}
+
+bool RigidBodySystem::joint_moves_by_itself(const Joint& joint) const {
+  for (const int body : joint.bodies)
+    if (body != kWorld && bodies_[body].motion >= 0) return true;
+  return false;
+}
+
+/// Overwrites row block r, the length of `joint` at the middle of the step, by the one along the
+/// mean of the directions at its ends.
+void RigidBodySystem::set_mean_direction(double t, double h, const ConstVectorRef& q,
+                                         const ConstVectorRef& v, const Joint& joint, int r,
+                                         RowSet& out) const {
+  const std::array<Vector3d, 2> arms{joint.geometry.frame_a.position,
+                                     joint.geometry.frame_b.position};
+  std::array<Pose, 2> middle;
+  std::array<Vector3d, 2> ends{Vector3d::Zero(), Vector3d::Zero()};  // d at t − h/2, t + h/2
+  for (const int side : {0, 1}) {
+    const int body = joint.bodies[side];
+    middle[side] = pose_of(t, q, body);
+    const bool is_moving = body != kWorld && bodies_[body].block >= 0;
+    for (const int end : {0, 1}) {
+      const double ahead = end == 0 ? -0.5 * h : 0.5 * h;
+      Vector3d point;
+      if (is_moving) {
+        const Vector6d velocity = velocity_of(t, v, body);
+        point = middle[side].position + ahead * velocity.head<3>() +
+                middle[side].rotation * (exponential(ahead * velocity.tail<3>()) * arms[side]);
+      } else {
+        const Pose pose = pose_of(t + ahead, q, body);
+        point = pose.position + pose.rotation * arms[side];
+      }
+      ends[end] += side == 0 ? Vector3d(-point) : point;
+    }
+  }
+  const double length = ends[0].norm() + ends[1].norm();
+  if (!(length > 0)) return;
+  const Vector3d n = (ends[0] + ends[1]) / length;
+  for (int e = out.rows.entry_start(r), side = 0; side < 2; ++side) {
+    const int body = joint.bodies[side];
+    if (body == kWorld || bodies_[body].block < 0) continue;
+    Vector6d row;
+    row.head<3>() = side == 0 ? Vector3d(-n) : n;
+    row.tail<3>() = arms[side].cross(middle[side].rotation.transpose() * row.head<3>());
+    project(bodies_[body], row, out.rows.entry_values(e++));
+  }
+}
+
+}  // namespace stiction
