@@ -71,6 +71,25 @@ std::string gain_line(const RunSummary& summary) {
       summary.impact_gains, summary.impact_gains == 1 ? "impact" : "impacts", summary.impact_gain);
 }
 
+/// Joints and contacts that miss by more than this share of the size of the model are worth a word:
+/// the certificate judges the problems of the steps, not how long the steps are.
+constexpr double kLargeError = 0.01;
+
+std::string error_lines(const Simulation& simulation) {
+  VectorXd sizes;
+  simulation.model().measure_coordinates(simulation.model().initial_state().q, sizes);
+  const double size = sizes.size() > 0 ? sizes.maxCoeff() : 0;
+  const RunSummary& summary = simulation.summary();
+  std::string text;
+  if (size > 0 && summary.joint_error_max > kLargeError * size)
+    text += fmt::format("  warning: joints came apart by {:.3g}: h is too long for this scheme\n",
+                        summary.joint_error_max);
+  if (size > 0 && -summary.gap_min > kLargeError * size)
+    text += fmt::format("  warning: contacts penetrated by {:.3g}: h is too long for this scheme\n",
+                        -summary.gap_min);
+  return text;
+}
+
 bool has_constraints(const Model& model) { return model.num_constraints() > 0; }
 
 }  // namespace
@@ -128,7 +147,7 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
       "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
       "impact {:.3g}, numerical {:.3g}\n",
       e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
-  text += gain_line(summary);
+  text += gain_line(summary) + error_lines(simulation);
   if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
   return text;
 }

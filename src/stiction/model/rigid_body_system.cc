@@ -197,19 +197,45 @@ void RigidBodySystem::displace(const ConstVectorRef& q, const ConstVectorRef& v,
     else
       store((quaternion_at(from + 3) * exponential(h * six.tail<3>())).normalized(), to + 3);
   }
-  if (num_angles_ > 0) update_angles(q, out);
+  if (num_angles_ > 0) update_angles(q, v, h, out);
 }
 
-/// Angles of joints at the poses in q, each within half a turn of what it was.
-void RigidBodySystem::update_angles(const ConstVectorRef& near, VectorRef q) const {
+/// Angles of joints at the poses in q, each within half a turn of where the displacement h v takes
+/// it from `start`.
+void RigidBodySystem::update_angles(const ConstVectorRef& start, const ConstVectorRef& v, double h,
+                                    VectorRef q) const {
   for (const Joint& joint : joints_) {
     if (joint.angle[0] < 0) continue;
     // Joints with angles to kinematic bodies are evaluated where those stood at the start of the
     // run; the angle is only remembered for its whole turns and corrected where it is used.
     const Pose a = pose_of(0, q, joint.bodies[0]), b = pose_of(0, q, joint.bodies[1]);
-    for (int k = 0; k < 2 && joint.angle[k] >= 0; ++k)
-      q[joint.angle[k]] = angle_of(joint, k, a, b, near[joint.angle[k]]);
+    for (int k = 0; k < 2 && joint.angle[k] >= 0; ++k) {
+      const double turn = h * compute_angular_rate(joint, start, v);
+      q[joint.angle[k]] = angle_of(joint, k, a, b, start[joint.angle[k]] + (k == 0 ? turn : 0));
+    }
   }
+}
+
+/// How fast the second body turns about the axis of a joint that has one; for a universal joint,
+/// whose angles stay within half a turn per step in any machine, 0.
+double RigidBodySystem::compute_angular_rate(const Joint& joint, const ConstVectorRef& q,
+                                             const ConstVectorRef& v) const {
+  if (joint.geometry.type == JointType::kUniversal) return 0;
+  Vector3d rate = Vector3d::Zero();
+  Vector3d axis = joint.geometry.frame_a.rotation.col(2);
+  for (const int side : {0, 1}) {
+    const int body = joint.bodies[side];
+    if (body == kWorld || bodies_[body].block < 0) {
+      if (side == 0) axis = pose_of(0, q, body).rotation * axis;
+      continue;
+    }
+    const Pose pose = pose_of(0, q, body);
+    const Vector3d omega =
+        pose.rotation * expand(bodies_[body], v.data() + bodies_[body].v_offset).tail<3>();
+    if (side == 0) axis = pose.rotation * axis;
+    rate += side == 0 ? Vector3d(-omega) : omega;
+  }
+  return axis.dot(rate);
 }
 
 double RigidBodySystem::angle_of(const Joint& joint, int which, const Pose& a, const Pose& b,
@@ -360,7 +386,7 @@ VectorXd RigidBodySystem::initial_q() const {
     q.segment<3>(body.q_offset) = body.start.position;
     store(description_.bodies[index].orientation.normalized(), q.data() + body.q_offset + 3);
   }
-  update_angles(q, q);
+  update_angles(q, VectorXd::Zero(num_v()), 0, q);
   return q;
 }
 

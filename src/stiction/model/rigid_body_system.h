@@ -199,7 +199,10 @@ class RigidBodySystem final : public System {
   Basis basis_of(const Body& body) const;
   void add_applied(double t, const ConstVectorRef& q, VectorRef force) const;
   double angle_of(const Joint& joint, int which, const Pose& a, const Pose& b, double near) const;
-  void update_angles(const ConstVectorRef& near, VectorRef q) const;
+  double compute_angular_rate(const Joint& joint, const ConstVectorRef& q,
+                              const ConstVectorRef& v) const;
+  void update_angles(const ConstVectorRef& start, const ConstVectorRef& v, double h,
+                     VectorRef q) const;
   double coordinate_value(double t, const ConstVectorRef& q, int joint,
                           JointCoordinate coordinate) const;
   void target_at(double t, int target, double& value, double& rate) const;

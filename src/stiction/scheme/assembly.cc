@@ -177,14 +177,13 @@ void StepAssembly::add_velocity_rows(const Model& model, const EvaluationPoint& 
   model.append_velocity_rows(point.t, point.q, constraints_);
   for (int i = 0; i < model.num_velocity_rows(); ++i) {
     const VelocityRowInfo& info = model.velocity_row(i);
-    const bool is_rigid = info.kind == Kind::kNonholonomic;
+    // A motor without limit is as good as a constraint.
+    const bool is_rigid = info.kind == Kind::kNonholonomic || std::isinf(info.max_effort);
     if (h == 0 && !is_rigid) continue;
     const double drift = constraints_.drift[i];
     // What is bounded holds exactly below its bound: friction does not creep.
     add_row(constraints_.rows, i,
-            {.compliance = is_rigid || std::isinf(info.max_effort)
-                               ? compliance * mobility(constraints_.rows, i)
-                               : 0,
+            {.compliance = is_rigid ? compliance * mobility(constraints_.rows, i) : 0,
              .bias = -drift,
              .lower = -bound(h, info.max_effort),
              .upper = bound(h, info.max_effort)},

@@ -9,6 +9,8 @@ namespace {
 /// The end of the step is found when it moves by less than this share of the configuration.
 constexpr double kTolerance = 1e-11;
 constexpr int kMaxIterations = 15;
+/// What the shortest parts of a step may miss instead: a chain that snaps tight.
+constexpr double kLastTolerance = 1e-7;
 /// A step is cut into 2^depth at most.
 constexpr int kMaxDepth = 6;
 
@@ -34,7 +36,7 @@ bool MidpointStep::step(const Model& model, const State& start, double h,
   while (done < kUnits) {
     const double part = h * length / kUnits;
     start_forces_ = forces;
-    if (!iterate(model, from_, part, touching, forces, solve, end, result)) {
+    if (!iterate(model, from_, part, length == 1, touching, forces, solve, end, result)) {
       if (length > 1) {
         forces = start_forces_;
         length /= 2;
@@ -59,7 +61,7 @@ bool MidpointStep::step(const Model& model, const State& start, double h,
   return has_converged;
 }
 
-bool MidpointStep::iterate(const Model& model, const State& start, double h,
+bool MidpointStep::iterate(const Model& model, const State& start, double h, bool is_shortest,
                            std::span<const int> touching, StepForces& forces, SolveStage& solve,
                            State& end, StepResult& result) {
   end.t = guess_.t = start.t + h;
@@ -101,7 +103,7 @@ bool MidpointStep::iterate(const Model& model, const State& start, double h,
   }
   std::swap(guess_.q, end.q);
   std::swap(guess_.v, end.v);
-  return false;
+  return is_shortest && last_move <= kLastTolerance * size;
 }
 
 /// The linear problem whose fixed point v⁺ = guess.v is the step.

@@ -35,8 +35,9 @@ class MidpointStep {
   const StepProblem& problem() const { return assembly_.problem(); }
 
  private:
-  bool iterate(const Model& model, const State& start, double h, std::span<const int> touching,
-               StepForces& forces, SolveStage& solve, State& end, StepResult& result);
+  bool iterate(const Model& model, const State& start, double h, bool is_shortest,
+               std::span<const int> touching, StepForces& forces, SolveStage& solve, State& end,
+               StepResult& result);
   void assemble(const Model& model, const State& start, double h, std::span<const int> touching,
                 const StepForces& forces, const State& guess);
   void project_velocity(const Model& model, std::span<const int> touching, SolveStage& solve,
