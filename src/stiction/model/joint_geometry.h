@@ -38,17 +38,12 @@
 #include <span>
 #include <string_view>
 
+#include "stiction/geometry/pose.h"
+
 namespace stiction {
 
 using Vector6d = Eigen::Matrix<double, 6, 1>;
 using Matrix6d = Eigen::Matrix<double, 6, 6>;
-
-/// Where a body is: its centre of mass and orientation (body to world). Also: where a frame is in a
-/// body.
-struct Pose {
-  Eigen::Vector3d position = Eigen::Vector3d::Zero();      // [m]
-  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();  // orthonormal
-};
 
 /// Gradient of a scalar s with respect to the velocities of two bodies, each (world linear, body
 /// angular): s' = a·v_a + b·v_b. As a force: λ a on body a, λ b on body b (world force, body
