@@ -284,7 +284,7 @@ TEST(RigidBodyBuilder, BuildsAPendulum) {
   EXPECT_EQ(model.num_constraints(), 5);
   EXPECT_EQ(model.num_velocity_rows(), 0);
   EXPECT_EQ(model.num_springs(), 0);
-  EXPECT_EQ(model.num_contacts(), 0);
+  EXPECT_EQ(model.num_fixed_contacts(), 0);
   EXPECT_EQ(model.joint_row_names(), (std::vector<std::string>{"hinge.x", "hinge.y", "hinge.z",
                                                                "hinge.tilt x", "hinge.tilt y"}));
   EXPECT_EQ(model.q_names(),
@@ -333,14 +333,12 @@ TEST(RigidBodyBuilder, NamesWhatHasNoName) {
   world.add_joint({.name = "", .bodies = {kWorld, first}}, {});
   EXPECT_EQ(world.add_joint({.name = "", .bodies = {first, second}}, {}), 1);
   world.add_spring({.name = "", .bodies = {first, second}}, {.to = {1, 0, 0}});
-  world.add_contact({.name = "",
-                     .sides = {BodyContactDescription::Side{first, Sphere{.radius = 1}},
-                               BodyContactDescription::Side{kWorld, Plane{}}}});
+  world.add_material({});
   const RigidBodyDescription& d = world.description();
   EXPECT_EQ(d.bodies[1].name, "body 2");
   EXPECT_EQ(d.joints[1].name, "joint 2");
   EXPECT_EQ(d.springs[0].name, "spring 1");
-  EXPECT_EQ(d.contacts[0].name, "contact 1");
+  EXPECT_EQ(d.materials[0].name, "material 1");
   EXPECT_TRUE(find_body_faults(d).empty());
 }
 
@@ -462,7 +460,7 @@ TEST(RigidBodyBuilder, SpringsAreWhereTheyWerePut) {
   EXPECT_EQ(system->springs()[7].name, "spiral");
 }
 
-TEST(RigidBodyBuilder, ForcesContactsAndMotionsReachTheSystem) {
+TEST(RigidBodyBuilder, ForcesShapesAndMotionsReachTheSystem) {
   RigidBodyBuilder world;
   const Expression t = world.time();
   const BodyId ball =
@@ -470,25 +468,23 @@ TEST(RigidBodyBuilder, ForcesContactsAndMotionsReachTheSystem) {
   const BodyId lift = world.add_body(
       {.name = "lift", .motion = Motion::kKinematic, .shift = {0.0, 0.0, 0.5 + 2 * t}});
   world.add_force({.body = ball, .force = {cos(t), 0.0, 0.0}});
-  world.add_contact({.name = "landing",
-                     .sides = {BodyContactDescription::Side{ball, Sphere{.radius = 1}},
-                               BodyContactDescription::Side{lift, Plane{}}},
-                     .mu = 0.3,
-                     .restitution = 0.5});
+  const MaterialId rubber = world.add_material({.name = "rubber", .mu = 0.3, .restitution = 0.5});
+  world.add_shape({.body = ball, .shape = Sphere{.radius = 1}, .material = rubber});
+  world.add_shape({.body = lift, .shape = Plane{}});
   world.add_distance({.name = "rope", .bodies = {lift, ball}},
                      {.from = {0, 0, 0.5}, .to = {0, 0, 3}});
   const auto system = world.build();
   const VectorXd q = system->initial_q();
-  VectorXd gap(1), force(6);
-  system->evaluate_gaps(0, q, gap);
-  EXPECT_NEAR(gap[0], 3 - 1 - 0.5, kRounding);
-  system->evaluate_gaps(0.25, q, gap);
-  EXPECT_NEAR(gap[0], 3 - 1 - 1, kRounding);
+  VectorXd force(6);
+  std::array<Pose, 2> poses;
+  system->place_objects(0.25, q, poses);
+  EXPECT_NEAR(poses[0].position.z(), 3, kRounding);
+  EXPECT_NEAR(poses[1].position.z(), 1, kRounding);
   system->evaluate_applied_force(0, q, system->initial_v(), force);
   EXPECT_EQ(force[0], 1);
-  EXPECT_EQ(system->contacts()[0].name, "landing");
-  EXPECT_EQ(system->contacts()[0].num_tangents, 2);
-  EXPECT_EQ(system->contacts()[0].restitution, 0.5);
+  EXPECT_EQ(system->name_of_object(0), "ball");
+  EXPECT_EQ(system->law_of({.a = 0, .b = 1}).num_tangents, 2);
+  EXPECT_EQ(system->law_of({.a = 0, .b = 1}).restitution, 0.5);
   EXPECT_EQ(world.description().joints[0].length, 2.5);
   EXPECT_LE(constraints_at(*system, q).norm(), kRounding);
 }

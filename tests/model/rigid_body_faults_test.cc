@@ -54,11 +54,12 @@ RigidBodyDescription make_description() {
                        .bodies = {kArm, kHand},
                        .stiffness = {1, 2, 3, 4, 5, 6}});
   d.forces.push_back({.body = kArm, .force = {cos(t), 0.0, 0.0}});
-  d.contacts.push_back(
-      {.name = "touch",
-       .sides = {BodyContactDescription::Side{.body = kArm, .shape = Sphere{.radius = 1}},
-                 BodyContactDescription::Side{.body = kWall, .shape = Plane{}}},
-       .mu = 0.5});
+  d.materials.push_back({.name = "steel", .mu = 0.5});
+  d.materials.push_back({.name = "ice"});
+  d.material_pairs.push_back({.materials = {0, 1}, .law = {.mu = 0.05}});
+  d.shapes.push_back({.body = kArm, .shape = Sphere{.radius = 1}, .material = 0});
+  d.shapes.push_back({.body = kWall, .shape = Plane{}});
+  d.untouched_bodies.push_back({kWorld, kArm});
   return d;
 }
 
@@ -143,9 +144,9 @@ TEST(RigidBodyFaults, ThereAreNoneInASoundDescription) {
       [](D d) { d.springs[0].name = d.springs[1].name = ""; },
       [](D d) { d.springs[2].stiffness = {7}; },
       [](D d) {
-        d.contacts[0].sides[0].shape = Ellipsoid{.radii = {1, 2, 3}};
+        d.shapes[0].shape = Ellipsoid{.radii = {1, 2, 3}};
       },
-      [](D d) { d.contacts[0].sides[1] = {.body = kHand, .shape = Sphere{.radius = 2}}; },
+      [](D d) { d.shapes[1] = {.body = kWorld, .shape = Sphere{.radius = 2}}; },
   });
 }
 
@@ -159,12 +160,12 @@ TEST(RigidBodyFaults, AllAreReportedAtOnce) {
   d.couplings[0].sides[0].factor = 0;
   d.springs[0].stiffness = {-1};
   d.forces[0].body = kWorld;
-  d.contacts[0].mu = -1;
+  d.materials[0].mu = -1;
   std::vector<Where> where;
   for (const BodyFault& fault : find_body_faults(d)) where.push_back(fault.where);
   EXPECT_EQ(where,
             (std::vector{Where::kGravity, Where::kBody, Where::kBody, Where::kBody, Where::kJoint,
-                         Where::kCoupling, Where::kSpring, Where::kForce, Where::kContact}));
+                         Where::kCoupling, Where::kSpring, Where::kForce, Where::kMaterial}));
 }
 
 TEST(RigidBodyFaults, SomethingMoves) {
@@ -192,8 +193,8 @@ TEST(RigidBodyFaults, NamesAreGivenAndUnique) {
        "spring name 'rope' occurs twice, must be unique"},
       {[](D d) { d.couplings.push_back(d.couplings[0]); }, Where::kCoupling, 1, "name",
        "coupling name 'rack' occurs twice, must be unique"},
-      {[](D d) { d.contacts.push_back(d.contacts[0]); }, Where::kContact, 1, "name",
-       "contact name 'touch' occurs twice, must be unique"},
+      {[](D d) { d.materials[1].name = "steel"; }, Where::kMaterial, 1, "name",
+       "material name 'steel' occurs twice, must be unique"},
   });
 }
 
@@ -357,11 +358,10 @@ TEST(RigidBodyFaults, JointsAreBetweenTwoBodiesOfWhichOneMoves) {
        },
        Where::kSpring, 2, "bodies",
        "spring 'bush' names body 9, must be -1 (the world) or from 0 to 3"},
-      {[](D d) { d.contacts[0].sides[0].body = kWorld; }, Where::kContact, 0, "bodies",
-       "contact 'touch' is between the world and static body 'wall', neither of which can move; "
-       "one must be dynamic"},
-      {[](D d) { d.contacts[0].sides[1].body = kArm; }, Where::kContact, 0, "bodies",
-       "contact 'touch' is between body 'arm' and itself, must be between two bodies"},
+      {[](D d) { d.shapes[1].body = 9; }, Where::kShape, 1, "body",
+       "shape 2 names body 9, must be from 0 to 3"},
+      {[](D d) { d.untouched_bodies[0][1] = -2; }, Where::kUntouched, 0, "",
+       "pair of bodies that pass 1 names body -2, must be from 0 to 3"},
   });
 }
 
@@ -385,8 +385,8 @@ TEST(RigidBodyFaults, FramesAreRotations) {
        "frame of joint 'hinge' has numbers that are not finite, must be finite"},
       {[](D d) { d.springs[0].frames[0].position.x() = kInfinity; }, Where::kSpring, 0, "frames",
        "frame of spring 'rope' has numbers that are not finite, must be finite"},
-      {[](D d) { d.contacts[0].sides[1].frame.position.x() = kNan; }, Where::kContact, 0, "shapes",
-       "frame of contact 'touch' has numbers that are not finite, must be finite"},
+      {[](D d) { d.shapes[1].frame.position.x() = kNan; }, Where::kShape, 1, "position",
+       "frame of shape 2 has numbers that are not finite, must be finite"},
   });
   // A little more and a little less than the tolerance of 1e-9.
   skew(0, 1) = 2e-9;
@@ -580,45 +580,37 @@ TEST(RigidBodyFaults, ForcesActOnBodiesThatMove) {
   });
 }
 
-TEST(RigidBodyFaults, ContactsAreBetweenShapesThatHaveAGap) {
-  const auto with = [](Shape first, Shape second) {
-    return [=](D d) {
-      d.contacts[0].sides[0].shape = first;
-      d.contacts[0].sides[1].shape = second;
-    };
-  };
-  const Sphere sphere{.radius = 1};
-  const Ellipsoid ellipsoid{.radii = {1, 2, 3}};
-  const Box box{.size = {1, 1, 1}};
-  const std::string rule =
-      ", must be between sphere or ellipsoid and plane, in this order, or two of sphere";
+TEST(RigidBodyFaults, ShapesHaveNoFaults) {
   expect_faults({
-      {with(Plane{}, sphere), Where::kContact, 0, "shapes",
-       "contact 'touch' is between plane and sphere" + rule},
-      {with(box, Plane{}), Where::kContact, 0, "shapes",
-       "contact 'touch' is between box and plane" + rule},
-      {with(sphere, ellipsoid), Where::kContact, 0, "shapes",
-       "contact 'touch' is between sphere and ellipsoid" + rule},
-      {with(ellipsoid, sphere), Where::kContact, 0, "shapes",
-       "contact 'touch' is between ellipsoid and sphere" + rule},
-      {with(Sphere{.radius = -1}, Plane{}), Where::kContact, 0, "shapes",
-       "contact 'touch': radius of sphere is -1, expected a finite length > 0"},
-      {with(sphere, Plane{.normal = {0, 0, 2}}), Where::kContact, 0, "shapes",
-       "contact 'touch': normal of plane is (0, 0, 2) with length 2, expected length 1"},
+      {[](D d) { d.shapes[0].shape = Sphere{.radius = -1}; }, Where::kShape, 0, "",
+       "shape 1: radius of sphere is -1, expected a finite length > 0"},
+      {[](D d) {
+         d.shapes[1].shape = Plane{.normal = {0, 0, 2}};
+       },
+       Where::kShape, 1, "",
+       "shape 2: normal of plane is (0, 0, 2) with length 2, expected length 1"},
+      {[](D d) { d.shapes[0].material = 2; }, Where::kShape, 0, "material",
+       "shape 1 names material 2, must be from 0 to 1"},
+      {[](D d) { d.shapes[0].surface_velocity.x() = kNan; }, Where::kShape, 0, "surface_velocity",
+       "surface_velocity of shape 1 is (nan, 0, 0), must be finite"},
   });
 }
 
 TEST(RigidBodyFaults, ContactLawsAreInRange) {
   expect_faults({
-      {[](D d) { d.contacts[0].mu = -0.3; }, Where::kContact, 0, "mu",
-       "mu of contact 'touch' is -0.3, must be finite and >= 0"},
-      {[](D d) { d.contacts[0].mu = kInfinity; }, Where::kContact, 0, "mu",
-       "mu of contact 'touch' is inf, must be finite and >= 0"},
-      {[](D d) { d.contacts[0].restitution = 1.1; }, Where::kContact, 0, "restitution",
-       "restitution of contact 'touch' is 1.1, must be in [0, 1]"},
-      {[](D d) { d.contacts[0].restitution_tangential = kNan; }, Where::kContact, 0,
+      {[](D d) { d.materials[0].mu = -0.3; }, Where::kMaterial, 0, "mu",
+       "mu of material 'steel' is -0.3, must be finite and >= 0"},
+      {[](D d) { d.materials[0].mu = kInfinity; }, Where::kMaterial, 0, "mu",
+       "mu of material 'steel' is inf, must be finite and >= 0"},
+      {[](D d) { d.materials[1].restitution = 1.1; }, Where::kMaterial, 1, "restitution",
+       "restitution of material 'ice' is 1.1, must be in [0, 1]"},
+      {[](D d) { d.materials[1].compliance = -1; }, Where::kMaterial, 1, "compliance",
+       "compliance of material 'ice' is -1, must be finite and >= 0"},
+      {[](D d) { d.material_pairs[0].law.restitution_tangential = kNan; }, Where::kMaterialPair, 0,
        "restitution_tangential",
-       "restitution_tangential of contact 'touch' is nan, must be in [0, 1]"},
+       "restitution_tangential of material pair 1 is nan, must be in [0, 1]"},
+      {[](D d) { d.material_pairs[0].materials[1] = 2; }, Where::kMaterialPair, 0, "between",
+       "material pair 1 names material 2, must be from 0 to 1"},
   });
 }
 

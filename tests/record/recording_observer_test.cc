@@ -65,10 +65,10 @@ TEST(RecordingObserver, KeepsEventsOfStepsThatAreNotRecorded) {
     for (int step = 0; step <= 25; ++step) {
       MadeUpStep made(simulation, step);
       if (step == 3)
-        made.with_event({EventKind::kCollision, 0.25, 0, -2.5})
-            .with_event({EventKind::kStick, 0.375, 0, 0});
-      if (step == 10) made.with_event({EventKind::kTakeOff, 0.5, 0, 0});
-      if (step == 24) made.with_event({EventKind::kFloor, 0.75, -1, 0});
+        made.with_event({EventKind::kCollision, 0.25, 0, 0, -2.5})
+            .with_event({EventKind::kStick, 0.375, 0, 0, 0});
+      if (step == 10) made.with_event({EventKind::kTakeOff, 0.5, 0, 0, 0});
+      if (step == 24) made.with_event({EventKind::kFloor, 0.75, -1, 0, 0});
       made.tell(observer);
       made.tell(observer);  // as Simulation::notify may: counts once
     }
@@ -81,7 +81,7 @@ TEST(RecordingObserver, KeepsEventsOfStepsThatAreNotRecorded) {
   EXPECT_EQ(events.step, (std::vector<std::int64_t>{3, 3, 10, 24}));
   EXPECT_EQ(events.time, (std::vector<double>{0.25, 0.375, 0.5, 0.75}));
   EXPECT_EQ(events.kind, (std::vector<int>{0, 1, 3, 4}));
-  EXPECT_EQ(events.contact, (std::vector<int>{0, 0, 0, -1}));
+  EXPECT_EQ(events.contact, (std::vector<std::int64_t>{0, 0, 0, -1}));
   EXPECT_EQ(events.energy, (std::vector<double>{-2.5, 0, 0, 0}));
 }
 

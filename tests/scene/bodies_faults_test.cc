@@ -166,9 +166,11 @@ TEST(BodiesFaults, ShapesHaveTheKeysOfTheirType) {
   EXPECT_EQ(refusal(one_body(R"("density": 1, "shapes": [
 {"type": "box", "radius": 1}])")),
             "f:3:1: error: bodies[0].shapes[0]: required key 'size' of a box is missing\n"
-            "  help: a box has: size, type, position, orientation, material, density, contact\n"
+            "  help: a box has: size, type, position, orientation, material, density, contact, "
+            "group, mask, surface_velocity\n"
             "f:3:17: error: bodies[0].shapes[0]: 'radius' does not belong to a box\n"
-            "  help: a box has: size, type, position, orientation, material, density, contact\n");
+            "  help: a box has: size, type, position, orientation, material, density, contact, "
+            "group, mask, surface_velocity\n");
   EXPECT_EQ(refusal(one_body(R"("density": 1, "shapes": [
 {"type": "box", "size": [1, 2]}, {"type": "sphere", "radius": 0}])")),
             "f:3:25: error: bodies[0].shapes[0].size: has 2 items, must have 3\n"
@@ -386,8 +388,8 @@ TEST(BodiesFaults, PenetrationIsShownAtTheShape) {
   const std::string text = refusal(
       scene_of(R"("bodies": [{"name": "floor", "static": true, "shapes": [{"type": "plane"}]},
 {"name": "ball", "mass": 1, "shapes": [{"type": "sphere", "radius": 0.5}]}])"));
-  EXPECT_EQ(text.find("f:3:40: error: bodies[1].shapes[0]: contact 'ball-floor' penetrates by 0.5 "
-                      "m at the start"),
+  EXPECT_EQ(text.find("f:3:40: error: bodies[1].shapes[0]: 'ball' penetrates 'floor' by 0.5 m "
+                      "at the start"),
             0u)
       << text;
 }

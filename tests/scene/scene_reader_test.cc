@@ -432,7 +432,7 @@ TEST(SceneReader, ManyCoordinatesAndContactsAreRead) {
       accepted("{\"stiction\": 1, \"generalized\": {\"coordinates\": {" + coordinates +
                "}, \"mass\": [" + mass + "], \"contacts\": [" + contacts + "]}}");
   EXPECT_EQ(scene.model.num_q(), kNumCoordinates);
-  EXPECT_EQ(scene.model.num_contacts(), kNumContacts);
+  EXPECT_EQ(scene.model.num_fixed_contacts(), kNumContacts);
 }
 
 /// A text with a few random changes: pieces removed, doubled, or replaced by what scenes are made

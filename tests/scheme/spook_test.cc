@@ -310,19 +310,20 @@ TEST(Spook, PullsOfJointsAndContactsTurnABodyBack) {
   RigidBodyBuilder world;
   const BodyId rod = world.add_body(
       {.name = "rod", .position = {0, 0, -0.4}, .mass = 1, .inertia = Eigen::Matrix3d::Identity()});
-  world.add_joint({.name = "below", .type = JointType::kBall, .bodies = {kWorld, rod}},
-                  {.at = {0, 0, -0.7}});
-  world.add_contact(
-      {.name = "bead",
-       .sides = {BodyContactDescription::Side{
-                     .body = rod, .shape = Sphere{0.1}, .frame = {.position = {0, 0, 0.5}}},
-                 BodyContactDescription::Side{.body = kWorld, .shape = Plane{}}}});
-  const auto system = world.build();
+  world.add_joint(
+      {.name = "below", .type = JointType::kBall, .bodies = {kWorld, rod}, .bodies_touch = true},
+      {.at = {0, 0, -0.7}});
+  world.add_shape({.body = rod, .shape = Sphere{0.1}, .frame = {.position = {0, 0, 0.5}}});
+  world.add_shape({.body = kWorld, .shape = Plane{}});
+  ContactModel model(world.build_model());
+  model.detect(model.initial_state(), 1e-3);
+  ASSERT_EQ(model.num_contacts(), 1);
   const auto stiffness_of = [&](double along_z, double normal) {
     Eigen::Matrix<double, 6, 6, Eigen::RowMajor> stiffness;
     stiffness.setZero();
     const double joint[] = {0, 0, along_z}, contact[] = {normal, 0, 0};
-    system->add_geometric_stiffness(0, system->initial_q(), joint, contact, {stiffness.data(), 36});
+    model.add_geometric_stiffness(0, model.initial_state().q, joint, contact,
+                                  {stiffness.data(), 36});
     EXPECT_EQ(stiffness.topRows<3>().norm() + stiffness.leftCols<3>().norm(), 0);
     return Eigen::Matrix3d(stiffness.bottomRightCorner<3, 3>());
   };

@@ -76,11 +76,11 @@ Model mechanism() {
                                       .velocity = {0.1, 0, 0},
                                       .mass = 1,
                                       .inertia = inertia});
-  world.add_contact({.name = "floor",
-                     .sides = {BodyContactDescription::Side{.body = ball, .shape = Sphere{0.1}},
-                               BodyContactDescription::Side{.body = kWorld, .shape = Plane{}}},
-                     .mu = 0.4,
-                     .restitution = 0.5});
+  world.add_shape(
+      {.body = ball,
+       .shape = Sphere{0.1},
+       .material = world.add_material({.name = "ball", .mu = 0.4, .restitution = 0.5})});
+  world.add_shape({.body = kWorld, .shape = Plane{}});
   return world.build_model();
 }
 

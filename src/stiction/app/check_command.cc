@@ -29,11 +29,11 @@ int check(const std::string& path) {
   const Simulation simulation(scene->model, to_simulation_options(scene->simulate));
   simulation.check_duration(scene->simulate.duration);
   print_notes(simulation);
-  const Model& model = scene->model;
+  const ContactModel& model = simulation.model();
   print_result(fmt::format(
-      "{}: {} is a valid scene: {}{} coordinates, {} constraints and springs, {} contacts\n", path,
-      scene->name, describe_bodies(model), model.num_q(), model.num_joint_rows(),
-      model.num_contacts()));
+      "{}: {} is a valid scene: {}{} coordinates, {} constraints and springs, {} contacts{}\n",
+      path, scene->name, describe_bodies(model), model.num_q(), model.num_joint_rows(),
+      model.num_contacts(), model.has_surfaces() ? " within reach" : ""));
   return kDone;
 }
 

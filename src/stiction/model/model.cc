@@ -47,7 +47,7 @@ std::vector<std::string> Model::joint_row_names() const {
   return all;
 }
 
-std::vector<std::string> Model::contact_names() const {
+std::vector<std::string> Model::fixed_contact_names() const {
   std::vector<std::string> all;
   for (const auto& contact : contacts_) all.push_back(contact.info->name);
   return all;
@@ -142,7 +142,7 @@ void Model::evaluate_springs(double t, const VectorXd& q, VectorRef extension) c
       part.system->evaluate_springs(t, q_of(q, part), extension.segment(part.spring_offset, n));
 }
 
-void Model::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
+void Model::evaluate_fixed_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   for (const Part& part : parts_)
     if (const int n = part.system->num_contacts(); n > 0)
       part.system->evaluate_gaps(t, q_of(q, part), gaps.segment(part.contact_offset, n));
@@ -163,7 +163,7 @@ void Model::append_spring_rows(double t, const VectorXd& q, RowSet& out) const {
     part.system->append_spring_rows(t, q_of(q, part), part.first_block, out);
 }
 
-void Model::append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const {
+void Model::append_fixed_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const {
   const Part& part = parts_[contacts_[contact].part];
   part.system->append_contact_rows(t, q_of(q, part), contact - part.contact_offset,
                                    part.first_block, out);
@@ -201,24 +201,20 @@ void Model::evaluate_reactions(const State& state, const VectorXd& joint_rows,
   }
 }
 
-System::ContactPlace Model::locate_contact(const State& state, int contact) const {
+System::ContactPlace Model::locate_fixed_contact(const State& state, int contact) const {
   const Part& part = parts_[contacts_[contact].part];
   return part.system->locate_contact(state.t, q_of(state.q, part), contact - part.contact_offset);
 }
 
-void Model::add_geometric_stiffness(double t, const VectorXd& q,
-                                    std::span<const double> joint_forces,
-                                    std::span<const double> contact_forces,
-                                    std::span<double> stiffness) const {
+void Model::add_joint_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
+                                std::span<double> stiffness) const {
   std::size_t start = 0;
   for (const Part& part : parts_) {
     std::size_t size = 0;
     for (const int n : part.system->block_sizes()) size += static_cast<std::size_t>(n) * n;
-    part.system->add_geometric_stiffness(
+    part.system->add_joint_stiffness(
         t, q_of(q, part),
         joint_forces.subspan(part.joint_row_offset, part.system->num_joint_rows()),
-        contact_forces.subspan(static_cast<std::size_t>(3) * part.contact_offset,
-                               static_cast<std::size_t>(3) * part.system->num_contacts()),
         stiffness.subspan(start, size));
     start += size;
   }
@@ -243,7 +239,7 @@ void ModelBuilder::add_system(std::shared_ptr<const System> system, const Vector
                          .velocity_row_offset = m.num_velocity_rows(),
                          .spring_offset = m.num_springs(),
                          .joint_row_offset = m.num_joint_rows(),
-                         .contact_offset = m.num_contacts()};
+                         .contact_offset = m.num_fixed_contacts()};
   const int index = static_cast<int>(m.parts_.size());
   m.parts_.push_back(part);
   int v_offset = part.v_offset;
@@ -302,35 +298,6 @@ Energy ModelEvaluator::compute_energy(const Model& model, const State& state) {
         energy.spring += 0.5 * numbers[i] * numbers[i] / model.constraint(i).compliance;
   }
   return energy;
-}
-
-void ModelEvaluator::compute_gaps(const Model& model, double t, const VectorXd& q, VectorXd& gaps) {
-  gaps.resize(model.num_contacts());
-  model.evaluate_gaps(t, q, gaps);
-}
-
-double ModelEvaluator::compute_gap_rate(const Model& model, const State& state, int contact) {
-  contact_.clear();
-  model.append_contact_rows(state.t, state.q, contact, contact_);
-  return rate(model, state, 0);
-}
-
-double ModelEvaluator::compute_slip_speed(const Model& model, const State& state, int contact) {
-  contact_.clear();
-  model.append_contact_rows(state.t, state.q, contact, contact_);
-  double speed = 0;
-  for (int i = 1; i < contact_.rows.num_rows(); ++i)
-    speed = std::hypot(speed, rate(model, state, i));
-  return speed;
-}
-
-double ModelEvaluator::compute_smallest_gap(const Model& model, const State& state) {
-  double smallest = std::numeric_limits<double>::infinity();
-  if (model.num_contacts() == 0) return smallest;
-  VectorMap numbers = values(model.num_contacts());
-  model.evaluate_gaps(state.t, state.q, numbers);
-  for (const double gap : numbers) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
-  return smallest;
 }
 
 double ModelEvaluator::compute_joint_error(const Model& model, const State& state) {

@@ -56,13 +56,15 @@ class Model {
   int num_constraints() const { return static_cast<int>(constraints_.size()); }
   int num_velocity_rows() const { return static_cast<int>(velocity_rows_.size()); }
   int num_springs() const { return static_cast<int>(springs_.size()); }
-  int num_contacts() const { return static_cast<int>(contacts_.size()); }
+  /// Contacts that the systems name; shapes find theirs while stepping, see ContactModel.
+  int num_fixed_contacts() const { return static_cast<int>(contacts_.size()); }
   /// Constraints, velocity rows, then springs, part by part.
   int num_joint_rows() const { return num_constraints() + num_velocity_rows() + num_springs(); }
   const ConstraintInfo& constraint(int i) const { return *constraints_[i].info; }
   const VelocityRowInfo& velocity_row(int i) const { return *velocity_rows_[i].info; }
   const SpringInfo& spring(int i) const { return *springs_[i].info; }
-  const ContactInfo& contact(int j) const { return *contacts_[j].info; }
+  const ContactInfo& fixed_contact(int j) const { return *contacts_[j].info; }
+  int part_of_fixed_contact(int j) const { return contacts_[j].part; }
   /// The joint row of a constraint, velocity row or spring.
   int joint_row_of_constraint(int i) const { return constraints_[i].joint_row; }
   int joint_row_of_velocity_row(int i) const { return velocity_rows_[i].joint_row; }
@@ -79,7 +81,7 @@ class Model {
   std::vector<std::string> q_names() const;
   std::vector<std::string> v_names() const;
   std::vector<std::string> joint_row_names() const;
-  std::vector<std::string> contact_names() const;
+  std::vector<std::string> fixed_contact_names() const;
   void record(const State& state, VectorXd& q, VectorXd& v) const;
 
   // The functions of all systems together, in the order of the parts; see System.
@@ -97,22 +99,21 @@ class Model {
                            RowMatrixRef gyroscopic) const;
   void evaluate_constraints(double t, const VectorXd& q, VectorRef theta) const;
   void evaluate_springs(double t, const VectorXd& q, VectorRef extension) const;
-  void evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const;
+  void evaluate_fixed_gaps(double t, const VectorXd& q, VectorRef gaps) const;
   void append_constraint_rows(double t, const VectorXd& q, RowSet& out) const;
   void append_velocity_rows(double t, const VectorXd& q, RowSet& out) const;
   void append_spring_rows(double t, const VectorXd& q, RowSet& out) const;
-  void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
+  void append_fixed_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
   void append_mean_constraint_rows(double t, double h, const VectorXd& q, const VectorXd& v,
                                    const VectorXd& change, RowSet& out) const;
-  /// Three forces per contact; one matrix per block.
-  void add_geometric_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
-                               std::span<const double> contact_forces,
-                               std::span<double> stiffness) const;
+  /// Of joints and springs; one matrix per block.
+  void add_joint_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
+                           std::span<double> stiffness) const;
   /// Of all joints of rigid bodies; see System.
   std::vector<std::string> reaction_names() const;
   void evaluate_reactions(const State& state, const VectorXd& joint_rows,
                           VectorXd& reactions) const;
-  System::ContactPlace locate_contact(const State& state, int contact) const;
+  System::ContactPlace locate_fixed_contact(const State& state, int contact) const;
 
  private:
   friend class ModelBuilder;
@@ -152,27 +153,14 @@ class ModelBuilder {
 class ModelEvaluator {
  public:
   Energy compute_energy(const Model& model, const State& state);
-  /// All gaps Φ(q, t), in the order of the contacts.
-  static void compute_gaps(const Model& model, double t, const VectorXd& q, VectorXd& gaps);
-  /// γ_N = N v + ŵ_N of one contact.
-  double compute_gap_rate(const Model& model, const State& state, int contact);
-  /// ‖T v + ŵ_T‖ of one contact.
-  double compute_slip_speed(const Model& model, const State& state, int contact);
-  /// The smallest gap; infinite without contacts.
-  double compute_smallest_gap(const Model& model, const State& state);
   /// The largest |Θ| of constraints that are to hold exactly; 0 without.
   double compute_joint_error(const Model& model, const State& state);
 
- private:
-  /// γ of one row of the contact evaluated last.
-  double rate(const Model& model, const State& state, int row) const {
-    return contact_.rows.times(0, row, model.block_starts(), state.v.data()) + contact_.drift[row];
-  }
-
+ protected:
   /// Room for so many numbers; allocates only when it was never as large.
   VectorMap values(int size);
 
-  RowSet contact_;
+ private:
   std::vector<double> values_, mass_;
 };
 
@@ -182,11 +170,11 @@ std::uint64_t compute_fingerprint(const Model& model);
 
 /// Why a simulation may not start from a state.
 struct StartFault {
-  enum class Where { kState, kMass, kForce, kContact, kConstraint, kVelocityRow, kSpring };
+  enum class Where { kState, kMass, kForce, kContact, kShape, kConstraint, kVelocityRow, kSpring };
   Where where = Where::kState;
-  int part = 0;         // of the model
-  int index = 0;        // of the contact, constraint or spring in its part; a force's velocity
-  std::string message;  // names what is wrong, its value and what is allowed
+  int part = 0;   // of the model
+  int index = 0;  // of the contact, shape, constraint or spring in its part; a force's velocity
+  std::string message;        // names what is wrong, its value and what is allowed
   bool is_tolerable = false;  // with a larger tolerance
 };
 

@@ -279,8 +279,23 @@ void RigidBodyBuilder::add_force(BodyForceDescription force) {
   description_.forces.push_back(std::move(force));
 }
 
-void RigidBodyBuilder::add_contact(BodyContactDescription contact) {
-  append("contact", std::move(contact), description_.contacts);
+MaterialId RigidBodyBuilder::add_material(MaterialDescription material) {
+  append("material", std::move(material), description_.materials);
+  return static_cast<MaterialId>(description_.materials.size()) - 1;
+}
+
+void RigidBodyBuilder::set_material_pair(MaterialId first, MaterialId second,
+                                         const MaterialDescription& law) {
+  description_.material_pairs.push_back({.materials = {first, second}, .law = law});
+}
+
+int RigidBodyBuilder::add_shape(BodyShapeDescription shape) {
+  description_.shapes.push_back(std::move(shape));
+  return static_cast<int>(description_.shapes.size()) - 1;
+}
+
+void RigidBodyBuilder::let_pass(BodyId first, BodyId second) {
+  description_.untouched_bodies.push_back({first, second});
 }
 
 std::shared_ptr<const RigidBodySystem> RigidBodyBuilder::build() const {

@@ -28,6 +28,7 @@ namespace stiction {
 
 using BodyId = int;   // index of a body, or kWorld
 using JointId = int;  // index of a joint
+using MaterialId = int;
 
 /// Where the frame of a body is at t = 0, in the world; kWorld is at the origin. Throws InputError
 /// if there is no such body, or if its motion is no formula in t.
@@ -114,8 +115,15 @@ class RigidBodyBuilder {
   void add_joint_spring(JointId joint, BodySpringDescription spring);
 
   void add_force(BodyForceDescription force);
-  /// First a sphere or an ellipsoid and then a plane, or two spheres.
-  void add_contact(BodyContactDescription contact);
+
+  MaterialId add_material(MaterialDescription material);
+  /// How two materials answer to each other, instead of what follows from both.
+  void set_material_pair(MaterialId first, MaterialId second, const MaterialDescription& law);
+  /// A shape that touches others. Returns its number.
+  int add_shape(BodyShapeDescription shape);
+  /// Shapes of the two bodies pass through each other. Those of bodies with a joint in between do
+  /// so anyway, unless the joint says otherwise.
+  void let_pass(BodyId first, BodyId second);
 
   const RigidBodyDescription& description() const { return description_; }
   /// The system so far; the builder may go on and build again. Throws InputError with all of

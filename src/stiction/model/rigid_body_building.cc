@@ -33,7 +33,7 @@ RigidBodySystem::RigidBodySystem(RigidBodyDescription description)
   for (int j = 0; j < static_cast<int>(joints_.size()); ++j) add_joint_rows(j);
   add_springs();
   add_forces();
-  add_contacts();
+  add_shapes();
   std::vector<int> sizes;
   for (const int index : block_body_) sizes.push_back(bodies_[index].num_dofs);
   set_sizes(angle_start_ + num_angles_, std::move(sizes));
@@ -211,52 +211,6 @@ void RigidBodySystem::add_forces() {
                        .arm = description.point - bodies_[description.body].center,
                        .is_body_fixed = description.is_body_fixed,
                        .functions = TimeFunctions(functions)});
-  }
-}
-
-void RigidBodySystem::add_contacts() {
-  for (const BodyContactDescription& description : description_.contacts) {
-    Contact contact;
-    for (const int side : {0, 1}) {
-      contact.bodies[side] = description.sides[side].body;
-      contact.frames[side] = from_center(contact.bodies[side], description.sides[side].frame);
-    }
-    if (const auto* sphere = std::get_if<Sphere>(&description.sides[0].shape))
-      contact.radii.setConstant(sphere->radius);
-    else
-      contact.radii = std::get<Ellipsoid>(description.sides[0].shape).radii;
-    if (const auto* plane = std::get_if<Plane>(&description.sides[1].shape)) {
-      contact.is_plane = true;
-      contact.plane_normal = plane->normal.normalized();
-      contact.plane_offset = plane->offset;
-    } else {
-      contact.radius = std::get<Sphere>(description.sides[1].shape).radius;
-    }
-    // A world axis along which neither body moves and about which alone they turn.
-    const auto start_of = [&](int body) { return body == kWorld ? Pose{} : bodies_[body].start; };
-    const Vector3d normal =
-        touch(contact, start_of(contact.bodies[0]), start_of(contact.bodies[1])).normal;
-    for (int axis = 0; axis < 3 && contact.out_of_plane < 0; ++axis) {
-      bool is_planar = std::abs(normal[axis]) < 1e-9;
-      for (const int body : contact.bodies) {
-        if (body == kWorld || description_.bodies[body].motion == BodyDescription::Motion::kStatic)
-          continue;
-        const auto& free = description_.bodies[body].free_axes;
-        is_planar = is_planar && bodies_[body].motion < 0 && !free[axis] &&
-                    !free[3 + (axis + 1) % 3] && !free[3 + (axis + 2) % 3];
-      }
-      if (is_planar) contact.out_of_plane = axis;
-    }
-    const bool has_friction = description.mu > 0 || description.restitution_tangential > 0;
-    contacts_.push_back({.name = description.name,
-                         .num_tangents = !has_friction               ? 0
-                                         : contact.out_of_plane >= 0 ? 1
-                                                                     : 2,
-                         .mu = description.mu,
-                         .restitution = description.restitution,
-                         .restitution_tangential = description.restitution_tangential,
-                         .impact = description.impact});
-    contact_pairs_.push_back(contact);
   }
 }
 

@@ -1,94 +1,233 @@
-// Contacts: limits of joints, and pairs of smooth surfaces with one nearest point. An ellipsoid
-// (or ball) with centre c, axes R and radii A has its lowest point above a plane with normal n at
-//
-//   x = c − R A² Rᵀn / s,   s = ‖A Rᵀn‖,   gap = n·x − d
-//
-// and the gap changes with the velocities of the two bodies at x: the point slides along the
-// surface, which changes nothing to first order.
-#include <cmath>
+// Contacts: limits of joints, and shapes that touch. Where two shapes touch at the point x with the
+// normal n, the gap changes with the velocities of the two bodies at x: the point slides along the
+// surfaces, which changes nothing to first order.
+#include <fmt/format.h>
 
-#include "stiction/model/rigid_body_system.h"
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "stiction/model/rigid_body_poses.h"
 
 namespace stiction {
 
+using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-RigidBodySystem::Touch RigidBodySystem::touch(const Contact& contact, const Pose& a,
-                                              const Pose& b) const {
-  const Eigen::Matrix3d axes = a.rotation * contact.frames[0].rotation;
-  const Vector3d center = a.position + a.rotation * contact.frames[0].position;
-  Touch touch;
-  if (contact.is_plane) {
-    const Eigen::Matrix3d plane_axes = b.rotation * contact.frames[1].rotation;
-    const Vector3d origin = b.position + b.rotation * contact.frames[1].position;
-    touch.normal = plane_axes * contact.plane_normal;
-    const Vector3d along = contact.radii.cwiseProduct(axes.transpose() * touch.normal);
-    touch.point = center - axes * contact.radii.cwiseProduct(along) / along.norm();
-    touch.gap = touch.normal.dot(touch.point - origin) - contact.plane_offset;
-  } else {
-    const Vector3d other = b.position + b.rotation * contact.frames[1].position;
-    const double distance = (center - other).norm();
-    // Balls with one centre are pushed apart upwards, if anywhere.
-    touch.normal =
-        distance > 0 ? Vector3d((center - other) / distance) : Vector3d(Vector3d::UnitZ());
-    touch.gap = distance - contact.radii[0] - contact.radius;
-    touch.point = center - (contact.radii[0] + 0.5 * touch.gap) * touch.normal;
-  }
-  return touch;
+// -------------------------------------------------------------------------------------------------
+// Building
+
+namespace {
+
+std::size_t law_index(int a, int b) {
+  const auto [low, high] = std::minmax(a, b);
+  return static_cast<std::size_t>(high) * (high + 1) / 2 + low;
 }
 
-/// Normal and tangents at the point of contact. Tangents as in Stewart–Trinkle 1996, §4: t₁ = n ×
-/// e_z and t₂ = t₁ × n, on a table x and y; in the plane the one tangent that lies in it.
-void RigidBodySystem::fill_contact_rows(const Contact& contact, const Touch& touch, const Pose& a,
-                                        const Pose& b, PairRow* rows, int num_rows) const {
+MaterialDescription combine(const MaterialDescription& a, const MaterialDescription& b) {
+  return {.name = fmt::format("{}-{}", a.name, b.name),
+          .mu = std::sqrt(a.mu * b.mu),
+          .restitution = std::min(a.restitution, b.restitution),
+          .restitution_tangential = std::min(a.restitution_tangential, b.restitution_tangential),
+          .compliance = a.compliance + b.compliance,
+          .impact = a.impact == ImpactLaw::kOfScheme ? b.impact : a.impact};
+}
+
+/// In space, and where all motion is in a plane.
+std::array<ContactInfo, 2> make_law(const MaterialDescription& material) {
+  const bool has_friction = material.mu > 0 || material.restitution_tangential > 0;
+  ContactInfo law{.name = material.name,
+                  .num_tangents = has_friction ? 2 : 0,
+                  .mu = material.mu,
+                  .restitution = material.restitution,
+                  .restitution_tangential = material.restitution_tangential,
+                  .compliance = material.compliance,
+                  .impact = material.impact};
+  std::array<ContactInfo, 2> laws{law, law};
+  laws[1].num_tangents = has_friction ? 1 : 0;
+  return laws;
+}
+
+/// Largest distance of a point of the shape from the origin of `frame`'s parent; 0 if unbounded.
+double radius_about_parent(const CollisionShape& shape, const Pose& frame) {
+  const double radius = (frame * shape.center()).norm() + shape.bounding_radius();
+  return std::isfinite(radius) ? radius : 0;
+}
+
+}  // namespace
+
+void RigidBodySystem::add_laws() {
+  const auto& materials = description_.materials;
+  // A surface without material leaves the law to the other one.
+  for (int i = 0; i <= static_cast<int>(materials.size()); ++i)
+    for (int j = 0; j <= i; ++j)
+      laws_.push_back(make_law(i == 0   ? MaterialDescription{}
+                               : j == 0 ? materials[i - 1]
+                                        : combine(materials[i - 1], materials[j - 1])));
+  for (const MaterialPairDescription& pair : description_.material_pairs) {
+    MaterialDescription law = pair.law;
+    law.name =
+        fmt::format("{}-{}", materials[pair.materials[0]].name, materials[pair.materials[1]].name);
+    laws_[law_index(pair.materials[0] + 1, pair.materials[1] + 1)] = make_law(law);
+  }
+}
+
+void RigidBodySystem::add_shapes() {
+  add_laws();
+  list_untouched_bodies();
+  for (const BodyShapeDescription& description : description_.shapes) {
+    const int body = description.body;
+    const bool is_static = motion_of(body) == BodyDescription::Motion::kStatic;
+    auto shape = std::make_shared<const CollisionShape>(description.shape);
+    BodyShape placed{.frame = from_center(body, description.frame),
+                     .material = description.material + 1};
+    placed.radius = radius_about_parent(*shape, placed.frame);
+    placed.surface_velocity = placed.frame.rotation * description.surface_velocity;
+    placed.has_belt = !description.surface_velocity.isZero(0);
+    shapes_.push_back(placed);
+    objects_.push_back({.shape = std::move(shape),
+                        .body = body,
+                        .group = description.group,
+                        .mask = description.mask,
+                        .is_static = is_static});
+  }
+}
+
+BodyDescription::Motion RigidBodySystem::motion_of(int body) const {
+  return body == kWorld ? BodyDescription::Motion::kStatic : description_.bodies[body].motion;
+}
+
+void RigidBodySystem::list_untouched_bodies() {
+  using Motion = BodyDescription::Motion;
+  std::set<std::pair<int, int>> pairs;
+  for (const std::array<int, 2>& pair : description_.untouched_bodies)
+    pairs.insert(std::minmax(pair[0], pair[1]));
+  for (const JointDescription& joint : description_.joints)
+    pairs.insert(std::minmax(joint.bodies[0], joint.bodies[1]));
+  for (const JointDescription& joint : description_.joints)
+    if (joint.bodies_touch) pairs.erase(std::minmax(joint.bodies[0], joint.bodies[1]));
+  // Driven bodies go their way whatever they meet, other than what can be moved.
+  for (const BodyShapeDescription& driven : description_.shapes) {
+    if (motion_of(driven.body) != Motion::kKinematic) continue;
+    for (const BodyShapeDescription& other : description_.shapes)
+      if (motion_of(other.body) != Motion::kDynamic)
+        pairs.insert(std::minmax(driven.body, other.body));
+  }
+  untouched_bodies_.assign(pairs.begin(), pairs.end());
+}
+
+std::string RigidBodySystem::name_of_object(int object) const {
+  const BodyShapeDescription& shape = description_.shapes[object];
+  if (!shape.name.empty()) return shape.name;
+  const std::string body =
+      shape.body == kWorld ? std::string("world") : description_.bodies[shape.body].name;
+  int index = 0, count = 0;
+  for (int i = 0; i < num_objects(); ++i) {
+    if (description_.shapes[i].body != shape.body) continue;
+    index += i < object ? 1 : 0;
+    ++count;
+  }
+  return count == 1 ? body : fmt::format("{}[{}]", body, index);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Where shapes are
+
+void RigidBodySystem::place_objects(double t, const ConstVectorRef& q,
+                                    std::span<Pose> poses) const {
+  PoseCache bodies(*this, t, q);
+  for (int i = 0; i < num_objects(); ++i) poses[i] = bodies[objects_[i].body] * shapes_[i].frame;
+}
+
+void RigidBodySystem::bound_motion(double t, const ConstVectorRef&, const ConstVectorRef& v,
+                                   double h, std::span<double> distances) const {
+  const double fall = h * h * description_.gravity.norm();
+  for (int i = 0; i < num_objects(); ++i) {
+    distances[i] = 0;
+    const int body = objects_[i].body;
+    if (motion_of(body) == BodyDescription::Motion::kStatic) continue;
+    const Vector6d velocity = velocity_of(t, v, body);
+    distances[i] = h * (velocity.head<3>().norm() + shapes_[i].radius * velocity.tail<3>().norm()) +
+                   (bodies_[body].block >= 0 ? fall : 0);
+  }
+}
+
+void RigidBodySystem::bound_displacement(double t_from, const ConstVectorRef& from, double t_to,
+                                         const ConstVectorRef& to,
+                                         std::span<double> distances) const {
+  PoseCache old_poses(*this, t_from, from), new_poses(*this, t_to, to);
+  for (int i = 0; i < num_objects(); ++i) {
+    const Pose &a = old_poses[objects_[i].body], &b = new_poses[objects_[i].body];
+    // A turn by θ has ‖R − I‖ = 2 sin(θ/2) and moves points by that times their distance.
+    distances[i] = (b.position - a.position).norm() +
+                   shapes_[i].radius * (b.rotation - a.rotation).norm() / std::sqrt(2.0);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// What happens where they touch
+
+/// The world axis along which neither of two bodies moves and about which alone they turn; −1 if
+/// there is none.
+int RigidBodySystem::find_plane_of(int body_a, int body_b) const {
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto is_planar = [&](int body) {
+      if (motion_of(body) == BodyDescription::Motion::kStatic) return true;
+      const auto& free = description_.bodies[body].free_axes;
+      return bodies_[body].motion < 0 && !free[axis] && !free[3 + (axis + 1) % 3] &&
+             !free[3 + (axis + 2) % 3];
+    };
+    if (is_planar(body_a) && is_planar(body_b)) return axis;
+  }
+  return -1;
+}
+
+std::vector<const ContactInfo*> RigidBodySystem::laws() const {
+  std::vector<char> is_used(laws_.size(), 0);
+  for (const BodyShape& a : shapes_)
+    for (const BodyShape& b : shapes_) is_used[law_index(a.material, b.material)] = 1;
+  std::vector<const ContactInfo*> laws;
+  for (std::size_t i = 0; i < laws_.size(); ++i)
+    if (is_used[i]) laws.push_back(laws_[i].data());
+  return laws;
+}
+
+const ContactInfo& RigidBodySystem::law_of(const TouchingPair& pair) const {
+  constexpr double kInPlane = 1e-9;
+  const int axis = find_plane_of(objects_[pair.a].body, objects_[pair.b].body);
+  const bool is_planar = axis >= 0 && std::abs(pair.touch.normal[axis]) < kInPlane;
+  return laws_[law_index(shapes_[pair.a].material, shapes_[pair.b].material)][is_planar ? 1 : 0];
+}
+
+/// Normal and tangents. Tangents as in Stewart–Trinkle 1996, §4: t₁ = n × e_z and t₂ = t₁ × n, on a
+/// table x and y; in the plane the one tangent that lies in it.
+RigidBodySystem::Directions RigidBodySystem::directions_of(const TouchingPair& pair,
+                                                           int num_tangents) const {
   constexpr double kUpright = 1e-9;
-  std::array<Vector3d, 3> directions{touch.normal, Vector3d::Zero(), Vector3d::Zero()};
-  if (contact.out_of_plane >= 0) {
-    directions[1] = Vector3d::Unit(contact.out_of_plane).cross(touch.normal).normalized();
-  } else {
-    const Vector3d across = touch.normal.cross(Vector3d::UnitZ());
-    directions[1] = across.norm() > kUpright ? across.normalized()
-                                             : touch.normal.cross(-Vector3d::UnitY()).normalized();
-    directions[2] = directions[1].cross(touch.normal);
-    if (!(across.norm() > kUpright)) directions[2] = touch.normal.cross(directions[1]);
+  const Vector3d& n = pair.touch.normal;
+  Directions directions{n, Vector3d::Zero(), Vector3d::Zero()};
+  if (num_tangents == 1) {
+    const int axis = find_plane_of(objects_[pair.a].body, objects_[pair.b].body);
+    directions[1] = Vector3d::Unit(axis).cross(n).normalized();
+  } else if (num_tangents == 2) {
+    const Vector3d across = n.cross(Vector3d::UnitZ());
+    const double size = across.norm();
+    if (size > kUpright) {
+      directions[1] = across / size;
+      directions[2] = directions[1].cross(n);
+    } else {
+      directions[1] = n.cross(-Vector3d::UnitY()).normalized();
+      directions[2] = n.cross(directions[1]);
+    }
   }
-  const Vector3d arm_a = touch.point - a.position, arm_b = touch.point - b.position;
-  for (int i = 0; i < num_rows; ++i) {
-    rows[i].a.head<3>() = directions[i];
-    rows[i].a.tail<3>() = a.rotation.transpose() * arm_a.cross(directions[i]);
-    rows[i].b.head<3>() = -directions[i];
-    rows[i].b.tail<3>() = -(b.rotation.transpose() * arm_b.cross(directions[i]));
-  }
+  return directions;
 }
 
-void RigidBodySystem::evaluate_gaps(double t, const ConstVectorRef& q, VectorRef gaps) const {
-  double* out = gaps.data();
-  for (const CoordinateRow& limit : limits_)
-    *out++ = limit.sign * (coordinate_value(t, q, limit.joint, limit.coordinate) - limit.bound);
-  for (const Contact& contact : contact_pairs_)
-    *out++ = touch(contact, pose_of(t, q, contact.bodies[0]), pose_of(t, q, contact.bodies[1])).gap;
-}
-
-void RigidBodySystem::append_contact_rows(double t, const ConstVectorRef& q, int index,
-                                          int first_block, RowSet& out) const {
-  std::array<PairRow, 3> rows;
-  std::array<int, 2> bodies{};
-  int num_rows = 1;
-  if (const int num_limits = static_cast<int>(limits_.size()); index < num_limits) {
-    const CoordinateRow& limit = limits_[index];
-    const Joint& joint = joints_[limit.joint];
-    bodies = joint.bodies;
-    rows[0] = evaluate_coordinate_row(joint.geometry, limit.coordinate, pose_of(t, q, bodies[0]),
-                                      pose_of(t, q, bodies[1]));
-    rows[0].a *= limit.sign;
-    rows[0].b *= limit.sign;
-  } else {
-    const Contact& contact = contact_pairs_[index - num_limits];
-    bodies = contact.bodies;
-    num_rows = 1 + contacts()[index].num_tangents;
-    const Pose a = pose_of(t, q, bodies[0]), b = pose_of(t, q, bodies[1]);
-    fill_contact_rows(contact, touch(contact, a, b), a, b, rows.data(), num_rows);
-  }
+/// Appends rows on two bodies as one row block; what driven bodies do to them is their drift.
+void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bodies,
+                                          std::span<const PairRow> rows, int first_block,
+                                          RowSet& out) const {
+  const int num_rows = static_cast<int>(rows.size());
   out.rows.add_row_block(num_rows);
   const std::size_t first_drift = out.drift.size();
   out.drift.resize(first_drift + num_rows, 0.0);
@@ -106,24 +245,68 @@ void RigidBodySystem::append_contact_rows(double t, const ConstVectorRef& q, int
   }
 }
 
-System::ContactPlace RigidBodySystem::locate_contact(double t, const ConstVectorRef& q,
+void RigidBodySystem::append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
+                                        int num_tangents, int first_block, RowSet& out) const {
+  const std::array<int, 2> bodies{objects_[pair.a].body, objects_[pair.b].body};
+  const Pose a = pose_of(t, q, bodies[0]), b = pose_of(t, q, bodies[1]);
+  const Directions directions = directions_of(pair, num_tangents);
+  const Vector3d arm_a = pair.touch.point - a.position, arm_b = pair.touch.point - b.position;
+  std::array<PairRow, 3> rows;
+  for (int i = 0; i <= num_tangents; ++i) {
+    rows[i].a.head<3>() = directions[i];
+    rows[i].a.tail<3>() = a.rotation.transpose() * arm_a.cross(directions[i]);
+    rows[i].b.head<3>() = -directions[i];
+    rows[i].b.tail<3>() = -(b.rotation.transpose() * arm_b.cross(directions[i]));
+  }
+  const std::size_t first_drift = out.drift.size();
+  append_rows_of_pair(t, bodies, std::span(rows).first(1 + num_tangents), first_block, out);
+  const BodyShape &shape_a = shapes_[pair.a], &shape_b = shapes_[pair.b];
+  if (!shape_a.has_belt && !shape_b.has_belt) return;
+  const Vector3d belt =
+      a.rotation * shape_a.surface_velocity - b.rotation * shape_b.surface_velocity;
+  for (int i = 1; i <= num_tangents; ++i) out.drift[first_drift + i] += directions[i].dot(belt);
+}
+
+void RigidBodySystem::add_touch_stiffness(double t, const ConstVectorRef& q,
+                                          const TouchingPair& pair, std::span<const double> force,
+                                          std::span<double> stiffness) const {
+  const Directions directions = directions_of(pair, static_cast<int>(force.size()) - 1);
+  Vector3d on_a = Vector3d::Zero();
+  for (std::size_t i = 0; i < force.size(); ++i) on_a += force[i] * directions[i];
+  for (const int side : {0, 1}) {
+    const int body = objects_[side == 0 ? pair.a : pair.b].body;
+    const Pose pose = pose_of(t, q, body);
+    add_pull(body, pose, side == 0 ? on_a : Vector3d(-on_a),
+             pose.rotation.transpose() * (pair.touch.point - pose.position), stiffness);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// Limits of joints
+
+void RigidBodySystem::evaluate_gaps(double t, const ConstVectorRef& q, VectorRef gaps) const {
+  double* out = gaps.data();
+  for (const CoordinateRow& limit : limits_)
+    *out++ = limit.sign * (coordinate_value(t, q, limit.joint, limit.coordinate) - limit.bound);
+}
+
+void RigidBodySystem::append_contact_rows(double t, const ConstVectorRef& q, int index,
+                                          int first_block, RowSet& out) const {
+  const CoordinateRow& limit = limits_[index];
+  const Joint& joint = joints_[limit.joint];
+  PairRow row =
+      evaluate_coordinate_row(joint.geometry, limit.coordinate, pose_of(t, q, joint.bodies[0]),
+                              pose_of(t, q, joint.bodies[1]));
+  row.a *= limit.sign;
+  row.b *= limit.sign;
+  append_rows_of_pair(t, joint.bodies, std::span(&row, 1), first_block, out);
+}
+
+System::ContactPlace RigidBodySystem::locate_contact(double, const ConstVectorRef&,
                                                      int index) const {
   ContactPlace place;
-  const int num_limits = static_cast<int>(limits_.size());
-  if (index < num_limits) {
-    place.a = joints_[limits_[index].joint].bodies[0];
-    place.b = joints_[limits_[index].joint].bodies[1];
-    return place;
-  }
-  const Contact& contact = contact_pairs_[index - num_limits];
-  const Touch at =
-      touch(contact, pose_of(t, q, contact.bodies[0]), pose_of(t, q, contact.bodies[1]));
-  place.a = contact.bodies[0];
-  place.b = contact.bodies[1];
-  for (int i = 0; i < 3; ++i) {
-    place.position[i] = at.point[i];
-    place.normal[i] = at.normal[i];
-  }
+  place.a = joints_[limits_[index].joint].bodies[0];
+  place.b = joints_[limits_[index].joint].bodies[1];
   return place;
 }
 

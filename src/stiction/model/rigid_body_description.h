@@ -73,6 +73,7 @@ struct JointDescription {
   double length = 0, pitch = 0, radius = 0;   // see JointGeometry
   double compliance = 0;                      // [m/N, rad/(N m)] of all rows; 0 is rigid
   double damping_time = 0;                    // [s]
+  bool bodies_touch = false;  // its bodies do not pass through each other, whatever others say
   std::vector<JointLimit> limits{};
   std::vector<JointMotor> motors{};
   std::vector<JointFriction> friction{};
@@ -119,17 +120,35 @@ struct BodyForceDescription {
   bool is_body_fixed = false;                       // components along the body's axes
 };
 
-/// A pair of surfaces with one nearest point each.
-struct BodyContactDescription {
-  struct Side {
-    int body = kWorld;
-    Shape shape{};
-    Pose frame{};  // of the shape in the body's frame
-  };
-  std::string name;
-  std::array<Side, 2> sides{};
-  double mu = 0, restitution = 0, restitution_tangential = 0;
+/// How surfaces answer to touch. Of two materials: √(μ₁μ₂), the smaller restitutions, the sum of
+/// the compliances, the impact law that one of them names; unless a pair is given.
+struct MaterialDescription {
+  std::string name{};
+  double mu = 0;                      // ≥ 0
+  double restitution = 0;             // in [0, 1]
+  double restitution_tangential = 0;  // in [0, 1]
+  double compliance = 0;              // [m/N] ≥ 0 of one contact point; 0 is rigid
   ImpactLaw impact = ImpactLaw::kOfScheme;
+};
+
+/// Two materials that answer to each other in their own way.
+struct MaterialPairDescription {
+  std::array<int, 2> materials{};
+  MaterialDescription law{};  // its name is not used
+};
+
+inline constexpr int kNoMaterial = -1;
+
+struct BodyShapeDescription {
+  std::string name{};  // empty: that of the body, with a number if it has several shapes
+  int body = kWorld;
+  Shape shape{};
+  Pose frame{};  // of the shape in the body's frame
+  int material = kNoMaterial;
+  /// [m/s] of a belt around the shape, relative to the shape and in its frame.
+  Eigen::Vector3d surface_velocity = Eigen::Vector3d::Zero();
+  /// Two shapes touch if each one's group has a bit of the other one's mask.
+  std::uint32_t group = 1, mask = ~0U;
 };
 
 struct RigidBodyDescription {
@@ -140,12 +159,26 @@ struct RigidBodyDescription {
   std::vector<CouplingDescription> couplings{};
   std::vector<BodySpringDescription> springs{};
   std::vector<BodyForceDescription> forces{};
-  std::vector<BodyContactDescription> contacts{};
+  std::vector<BodyShapeDescription> shapes{};  // that may touch
+  std::vector<MaterialDescription> materials{};
+  std::vector<MaterialPairDescription> material_pairs{};
+  std::vector<std::array<int, 2>> untouched_bodies{};  // pairs that pass through each other
 };
 
 /// What is wrong with one part of a description.
 struct BodyFault {
-  enum class Where : std::uint8_t { kGravity, kBody, kJoint, kCoupling, kSpring, kForce, kContact };
+  enum class Where : std::uint8_t {
+    kGravity,
+    kBody,
+    kJoint,
+    kCoupling,
+    kSpring,
+    kForce,
+    kShape,
+    kMaterial,
+    kMaterialPair,
+    kUntouched,
+  };
   Where where = Where::kBody;
   int index = 0;
   std::string key;      // of the scene format, such as "mass"; may be empty

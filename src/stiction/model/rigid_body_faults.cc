@@ -430,7 +430,7 @@ void check_coupling(const CouplingDescription& coupling, const RigidBodyDescript
 }
 
 // -------------------------------------------------------------------------------------------------
-// Springs, forces, contacts
+// Springs, forces, shapes
 
 void check_constants(std::string_view key, const std::vector<double>& values, bool is_bushing,
                      Part& part) {
@@ -476,29 +476,42 @@ void check_force(const BodyForceDescription& force, const RigidBodyDescription& 
   part.check_finite("point", force.point);
 }
 
-bool has_contact_function(const Shape& first, const Shape& second) {
-  const bool is_sphere = std::holds_alternative<Sphere>(first);
-  if (std::holds_alternative<Plane>(second))
-    return is_sphere || std::holds_alternative<Ellipsoid>(first);
-  return is_sphere && std::holds_alternative<Sphere>(second);
+void check_law(const MaterialDescription& law, Part& part) {
+  part.check_not_negative("mu", law.mu);
+  part.check_share("restitution", law.restitution);
+  part.check_share("restitution_tangential", law.restitution_tangential);
+  part.check_not_negative("compliance", law.compliance);
 }
 
-void check_contact(const BodyContactDescription& contact, Part& part) {
-  const auto& [first, second] = contact.sides;
-  part.check_bodies("bodies", {first.body, second.body});
-  for (const BodyContactDescription::Side& side : contact.sides) {
-    part.check_frame("shapes", side.frame);
-    const std::string fault = find_fault(side.shape);
-    if (!fault.empty()) part.add("shapes", fmt::format("{}: {}", part.name(), fault));
-  }
-  if (!has_contact_function(first.shape, second.shape))
-    part.add("shapes", fmt::format("{} is between {} and {}, must be between sphere or ellipsoid "
-                                   "and plane, in this order, or two of sphere",
-                                   part.name(), stiction::name_of(first.shape),
-                                   stiction::name_of(second.shape)));
-  part.check_not_negative("mu", contact.mu);
-  part.check_share("restitution", contact.restitution);
-  part.check_share("restitution_tangential", contact.restitution_tangential);
+void check_material_pair(const MaterialPairDescription& pair, int num_materials, Part& part) {
+  for (const int material : pair.materials)
+    if (material < 0 || material >= num_materials)
+      part.add("between", fmt::format("{} names material {}, must be from 0 to {}", part.name(),
+                                      material, num_materials - 1));
+  check_law(pair.law, part);
+}
+
+void check_shape(const BodyShapeDescription& shape, const RigidBodyDescription& description,
+                 Part& part) {
+  const int num_materials = static_cast<int>(description.materials.size());
+  if (shape.body != kWorld && !is_body(description, shape.body))
+    part.add("body", fmt::format("{} names body {}, must be from 0 to {}", part.name(), shape.body,
+                                 static_cast<int>(description.bodies.size()) - 1));
+  if (shape.material < kNoMaterial || shape.material >= num_materials)
+    part.add("material", fmt::format("{} names material {}, must be from 0 to {}", part.name(),
+                                     shape.material, num_materials - 1));
+  part.check_frame("position", shape.frame);
+  part.check_finite("surface_velocity", shape.surface_velocity);
+  if (const std::string fault = find_fault(shape.shape); !fault.empty())
+    part.add("", fmt::format("{}: {}", part.name(), fault));
+}
+
+void check_untouched(const std::array<int, 2>& bodies, const RigidBodyDescription& description,
+                     Part& part) {
+  for (const int body : bodies)
+    if (body != kWorld && !is_body(description, body))
+      part.add("", fmt::format("{} names body {}, must be from 0 to {}", part.name(), body,
+                               static_cast<int>(description.bodies.size()) - 1));
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -526,9 +539,19 @@ class FaultFinder {
       Part part = make_part(Where::kForce, i, call_part("force", "", i));
       check_force(d_.forces[i], d_, part);
     }
+    check_all(Where::kMaterial, "material", d_.materials, true,
+              [](const MaterialDescription& material, Part& part) { check_law(material, part); });
     check_all(
-        Where::kContact, "contact", d_.contacts, false,
-        [](const BodyContactDescription& contact, Part& part) { check_contact(contact, part); });
+        Where::kShape, "shape", d_.shapes, false,
+        [this](const BodyShapeDescription& shape, Part& part) { check_shape(shape, d_, part); });
+    for (std::size_t i = 0; i < d_.material_pairs.size(); ++i) {
+      Part part = make_part(Where::kMaterialPair, i, call_part("material pair", "", i));
+      check_material_pair(d_.material_pairs[i], static_cast<int>(d_.materials.size()), part);
+    }
+    for (std::size_t i = 0; i < d_.untouched_bodies.size(); ++i) {
+      Part part = make_part(Where::kUntouched, i, call_part("pair of bodies that pass", "", i));
+      check_untouched(d_.untouched_bodies[i], d_, part);
+    }
     return std::move(faults_);
   }
 

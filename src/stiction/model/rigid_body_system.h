@@ -1,4 +1,4 @@
-// Rigid bodies in space with joints, motors, springs and contacts between smooth surfaces.
+// Rigid bodies in space with joints, motors, springs and shapes that touch.
 //
 // A body's velocity is (world velocity of its centre of mass, body angular velocity), so that its
 // mass block is constant; of locked axes there are no columns. Its configuration is the centre of
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stiction/model/rigid_body_description.h"
+#include "stiction/model/surfaces.h"
 #include "stiction/model/system.h"
 #include "stiction/model/tape.h"
 
@@ -32,7 +33,7 @@ class TimeFunctions {
   Tape tape_;
 };
 
-class RigidBodySystem final : public System {
+class RigidBodySystem final : public System, public Surfaces {
  public:
   /// Throws InputError with all of find_body_faults(description).
   explicit RigidBodySystem(RigidBodyDescription description);
@@ -109,10 +110,26 @@ class RigidBodySystem final : public System {
   void append_mean_constraint_rows(double t, double h, const ConstVectorRef& q,
                                    const ConstVectorRef& v, const ConstVectorRef& change,
                                    int first_block, RowSet& out) const override;
-  void add_geometric_stiffness(double t, const ConstVectorRef& q,
-                               std::span<const double> joint_forces,
-                               std::span<const double> contact_forces,
-                               std::span<double> stiffness) const override;
+  void add_joint_stiffness(double t, const ConstVectorRef& q, std::span<const double> joint_forces,
+                           std::span<double> stiffness) const override;
+
+  const Surfaces* surfaces() const override { return objects_.empty() ? nullptr : this; }
+  std::string name_of_object(int object) const override;
+  Pose place_object(double t, const ConstVectorRef& q, int object) const override {
+    return pose_of(t, q, objects_[object].body) * shapes_[object].frame;
+  }
+  void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const override;
+  void bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v, double h,
+                    std::span<double> distances) const override;
+  void bound_displacement(double t_from, const ConstVectorRef& from, double t_to,
+                          const ConstVectorRef& to, std::span<double> distances) const override;
+  std::vector<const ContactInfo*> laws() const override;
+  const ContactInfo& law_of(const TouchingPair& pair) const override;
+  void append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
+                         int num_tangents, int first_block, RowSet& out) const override;
+  void add_touch_stiffness(double t, const ConstVectorRef& q, const TouchingPair& pair,
+                           std::span<const double> force,
+                           std::span<double> stiffness) const override;
 
  private:
   struct Body {
@@ -163,15 +180,12 @@ class RigidBodySystem final : public System {
     bool is_body_fixed = false;
     TimeFunctions functions;  // force, torque
   };
-  struct Contact {
-    std::array<int, 2> bodies{};
-    std::array<Pose, 2> frames{};                     // of the shapes, from the centres of mass
-    Eigen::Vector3d radii = Eigen::Vector3d::Zero();  // of the first, an ellipsoid
-    double radius = 0;                                // of the second, if it is a sphere
-    bool is_plane = false;                            // the second is one
-    Eigen::Vector3d plane_normal = Eigen::Vector3d::UnitZ();  // in its shape's frame
-    double plane_offset = 0;
-    int out_of_plane = -1;  // the world axis that nothing moves along, −1 in space
+  struct BodyShape {
+    Pose frame{};                                                // from the centre of mass
+    double radius = 0;                                           // about it; 0 if unbounded
+    int material = 0;                                            // 0 is none
+    Eigen::Vector3d surface_velocity = Eigen::Vector3d::Zero();  // from the centre of mass
+    bool has_belt = false;
   };
   /// One body's share of a row.
   struct Share {
@@ -186,7 +200,10 @@ class RigidBodySystem final : public System {
   void add_couplings();
   void add_springs();
   void add_forces();
-  void add_contacts();
+  void add_shapes();
+  void add_laws();
+  void list_untouched_bodies();
+  BodyDescription::Motion motion_of(int body) const;
   Pose from_center(int body, const Pose& in_body_frame) const;
   int add_target(const Expression& value);
   void set_coupling_offsets();
@@ -221,13 +238,11 @@ class RigidBodySystem final : public System {
                        PairRow* rows) const;
 
   // Contacts, rigid_body_contacts.cc
-  struct Touch {
-    double gap = 0;
-    Eigen::Vector3d point, normal;  // world; the normal points to the first body
-  };
-  Touch touch(const Contact& contact, const Pose& a, const Pose& b) const;
-  void fill_contact_rows(const Contact& contact, const Touch& touch, const Pose& a, const Pose& b,
-                         PairRow* rows, int num_rows) const;
+  int find_plane_of(int body_a, int body_b) const;
+  using Directions = std::array<Eigen::Vector3d, 3>;
+  Directions directions_of(const TouchingPair& pair, int num_tangents) const;
+  void append_rows_of_pair(double t, const std::array<int, 2>& bodies,
+                           std::span<const PairRow> rows, int first_block, RowSet& out) const;
 
   RigidBodyDescription description_;
   std::vector<Body> bodies_;
@@ -240,7 +255,9 @@ class RigidBodySystem final : public System {
   std::vector<TimeFunctions> targets_;
   std::vector<Spring> body_springs_;
   std::vector<Force> forces_;
-  std::vector<Contact> contact_pairs_;
+  std::vector<BodyShape> shapes_;
+  /// For materials i ≥ j, 0 being none, at i(i + 1)/2 + j: in space, and for motion in a plane.
+  std::vector<std::array<ContactInfo, 2>> laws_;
   int num_angles_ = 0, num_recorded_ = 0, angle_start_ = 0;
 };
 

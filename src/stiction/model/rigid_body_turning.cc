@@ -26,10 +26,9 @@ void RigidBodySystem::add_pull(int index, const Pose& pose, const Vector3d& forc
     block(body.num_linear, body.num_linear) += body.axis.dot(k * body.axis);
 }
 
-void RigidBodySystem::add_geometric_stiffness(double t, const ConstVectorRef& q,
-                                              std::span<const double> joint_forces,
-                                              std::span<const double> contact_forces,
-                                              std::span<double> stiffness) const {
+void RigidBodySystem::add_joint_stiffness(double t, const ConstVectorRef& q,
+                                          std::span<const double> joint_forces,
+                                          std::span<double> stiffness) const {
   std::array<PairRow, kMaxJointRows> rows;
   std::array<double, kMaxJointRows> values;
   PoseCache poses(*this, t, q);
@@ -68,22 +67,6 @@ void RigidBodySystem::add_geometric_stiffness(double t, const ConstVectorRef& q,
                    joint_forces.subspan(row, spring.num_rows));
     }
     row += spring.num_rows;
-  }
-  for (std::size_t j = limits_.size(); j < contacts().size(); ++j) {
-    const double* force = contact_forces.data() + 3 * j;
-    if (!(force[0] > 0)) continue;
-    const Contact& contact = contact_pairs_[j - limits_.size()];
-    const Pose a = pose_of(t, q, contact.bodies[0]), b = pose_of(t, q, contact.bodies[1]);
-    const Touch at = touch(contact, a, b);
-    std::array<PairRow, 3> contact_rows;
-    const int n = 1 + contacts()[j].num_tangents;
-    fill_contact_rows(contact, at, a, b, contact_rows.data(), n);
-    Vector3d on_a = Vector3d::Zero();
-    for (int i = 0; i < n; ++i) on_a += force[i] * contact_rows[i].a.head<3>();
-    add_pull(contact.bodies[0], a, on_a, a.rotation.transpose() * (at.point - a.position),
-             stiffness);
-    add_pull(contact.bodies[1], b, -on_a, b.rotation.transpose() * (at.point - b.position),
-             stiffness);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "stiction/base/text.h"
 #include "stiction/model/model.h"
+#include "stiction/model/surfaces.h"
 
 namespace stiction {
 namespace {
@@ -86,6 +87,33 @@ class PartInspector {
             fmt::format("contact '{}' penetrates by {:.3g} m at the start, {:.3g} m is allowed",
                         name, -gaps[i], tolerance_),
             true);
+    }
+  }
+
+  /// Pairs of shapes that penetrate each other, each once with its deepest contact.
+  void inspect_surfaces() {
+    const Surfaces* surfaces = system_.surfaces();
+    if (surfaces == nullptr) return;
+    std::vector<Pose> poses(surfaces->objects().size());
+    surfaces->place_objects(t_, q_, poses);
+    CollisionScene scene;
+    for (const CollisionObject& object : surfaces->objects()) scene.add(object);
+    scene.exclude_bodies(surfaces->untouched_bodies());
+    Detection detection;
+    scene.detect(poses, {}, detection);
+    for (const CollisionPair& pair : detection.pairs) {
+      double smallest = 0;
+      for (int p = pair.first_patch; p < pair.first_patch + pair.num_patches; ++p)
+        smallest = std::min(smallest, detection.contacts.patches[p].separation);
+      if (smallest >= -tolerance_) continue;
+      // The one that can be moved is to blame.
+      const bool is_first = !surfaces->objects()[pair.a].is_static;
+      const int index = is_first ? pair.a : pair.b, other = is_first ? pair.b : pair.a;
+      add(Where::kShape, index,
+          fmt::format("'{}' penetrates '{}' by {:.3g} m at the start, {:.3g} m is allowed",
+                      surfaces->name_of_object(index), surfaces->name_of_object(other), -smallest,
+                      tolerance_),
+          true);
     }
   }
 
@@ -195,6 +223,7 @@ std::vector<StartFault> find_start_faults(const Model& model, const State& state
     inspector.inspect_mass();
     inspector.inspect_force();
     inspector.inspect_gaps();
+    inspector.inspect_surfaces();
     inspector.inspect_constraints();
     inspector.inspect_rows();
     inspector.inspect_springs();

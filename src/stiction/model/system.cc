@@ -67,8 +67,8 @@ void System::evaluate_reactions(double, const ConstVectorRef&, const ConstVector
   ST_DEMAND(num_reactions() == 0);
 }
 System::ContactPlace System::locate_contact(double, const ConstVectorRef&, int) const { return {}; }
-void System::add_geometric_stiffness(double, const ConstVectorRef&, std::span<const double>,
-                                     std::span<const double>, std::span<double>) const {}
+void System::add_joint_stiffness(double, const ConstVectorRef&, std::span<const double>,
+                                 std::span<double>) const {}
 
 namespace {
 

@@ -25,6 +25,8 @@
 
 namespace stiction {
 
+class Surfaces;
+
 /// How a contact answers to an impact.
 enum class ImpactLaw : std::uint8_t {
   kOfScheme,  // Newton in moreau, Poisson in schemes that locate collisions
@@ -38,6 +40,7 @@ struct ContactInfo {
   double mu = 0;                      // ≥ 0; 0 where num_tangents is 0
   double restitution = 0;             // e_N in [0, 1]
   double restitution_tangential = 0;  // e_T in [0, 1]
+  double compliance = 0;              // ε ≥ 0 [m/N] of the normal; 0 is rigid
   ImpactLaw impact = ImpactLaw::kOfScheme;
 };
 
@@ -192,11 +195,13 @@ class System {
 
   /// Forces that pull at a body turn it back: adds this stiffness of every block, symmetric and
   /// positive semidefinite, to row-major matrices that follow each other in `stiffness`. Forces are
-  /// those of all joint rows, and three per contact.                                         (T28)
-  virtual void add_geometric_stiffness(double t, const ConstVectorRef& q,
-                                       std::span<const double> joint_forces,
-                                       std::span<const double> contact_forces,
-                                       std::span<double> stiffness) const;  // none
+  /// those of all joint rows.                                                                 (T28)
+  virtual void add_joint_stiffness(double t, const ConstVectorRef& q,
+                                   std::span<const double> joint_forces,
+                                   std::span<double> stiffness) const;  // none
+
+  /// Shapes that may touch; null if there are none.
+  virtual const Surfaces* surfaces() const { return nullptr; }
 
  protected:
   void set_sizes(int num_q, std::vector<int> block_sizes);

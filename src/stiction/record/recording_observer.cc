@@ -24,7 +24,7 @@ RecordingLayout make_layout(const Simulation& simulation, const std::string& nam
           .v_names = model.v_names(),
           .joint_names = model.joint_row_names(),
           .reaction_names = model.reaction_names(),
-          .contact_names = model.contact_names(),
+          .contact_names = model.fixed_contact_names(),
           .event_kinds = event_kind_names()};
 }
 
@@ -32,12 +32,12 @@ std::span<const double> as_span(const VectorXd& x) {
   return {x.data(), static_cast<std::size_t>(x.size())};
 }
 
-ContactRow to_row(const ContactOutcome& contact, const System::ContactPlace& place) {
-  return {.a = place.a,
-          .b = place.b,
-          .id = static_cast<std::uint64_t>(contact.contact),
-          .position = place.position,
-          .normal = place.normal,
+ContactRow to_row(const ContactOutcome& contact) {
+  return {.a = contact.place.a,
+          .b = contact.place.b,
+          .id = contact.key,
+          .position = contact.place.position,
+          .normal = contact.place.normal,
           .gap = contact.gap,
           .impulse = contact.impulse,
           .slip = contact.slip,
@@ -67,7 +67,7 @@ void RecordingObserver::take_note(const StepRecord& record) {
     writer_.append_event({.step = record.step,
                           .time = event.time,
                           .kind = static_cast<int>(event.kind),
-                          .contact = event.contact,
+                          .contact = event.contact < 0 ? -1 : static_cast<std::int64_t>(event.key),
                           .energy = event.energy_change});
   if (!record.certificate.meets(tolerance_)) ++flagged_;
 }
@@ -76,8 +76,7 @@ void RecordingObserver::append(const StepRecord& record) {
   if (record.step == last_step_) return;
   last_step_ = record.step;
   contacts_.clear();
-  for (const ContactOutcome& contact : record.contacts)
-    contacts_.push_back(to_row(contact, model_.locate_contact(record.state, contact.contact)));
+  for (const ContactOutcome& contact : record.contacts) contacts_.push_back(to_row(contact));
   model_.record(record.state, q_, v_);
   read_reactions(record);
   const EnergyLedger& e = record.energy;

@@ -176,7 +176,7 @@ void read_events(const Hdf5File& file, std::int64_t num_flushes, RecordedEvents&
   events.step = read_column<std::int64_t>(file, "events/step", n);
   events.time = read_column<double>(file, "events/time", n);
   events.kind = read_column<int>(file, "events/kind", n);
-  events.contact = read_column<int>(file, "events/contact", n);
+  events.contact = read_column<std::int64_t>(file, "events/contact", n);
   events.energy = read_column<double>(file, "events/energy", n);
   if (!std::is_sorted(events.step.begin(), events.step.end()))
     fail(file, "the numbers in 'events/step' decrease");

@@ -30,12 +30,12 @@ struct RecordedContacts {
 /// Events of all steps, recorded ones or not, one after the other; all arrays have the same number
 /// of rows.
 struct RecordedEvents {
-  std::vector<std::string> kinds;  // names
-  std::vector<std::int64_t> step;  // within which the event happened; never decreases
-  std::vector<double> time;        // [s]
-  std::vector<int> kind;           // index into `kinds`
-  std::vector<int> contact;        // id, or −1 for none
-  std::vector<double> energy;      // [J] change of energy
+  std::vector<std::string> kinds;     // names
+  std::vector<std::int64_t> step;     // within which the event happened; never decreases
+  std::vector<double> time;           // [s]
+  std::vector<int> kind;              // index into `kinds`
+  std::vector<std::int64_t> contact;  // id, or −1 for none
+  std::vector<double> energy;         // [J] change of energy
   std::int64_t size() const { return static_cast<std::int64_t>(step.size()); }
 };
 

@@ -82,7 +82,8 @@ struct ContactColumns {
 struct EventColumns {
   Column<std::int64_t> step{"events/step"};
   Column<double> time{"events/time"};
-  Column<int> kind{"events/kind"}, contact{"events/contact"};
+  Column<int> kind{"events/kind"};
+  Column<std::int64_t> contact{"events/contact"};
   Column<double> energy{"events/energy"};
 
   template <class Function>

@@ -26,11 +26,11 @@ struct ContactRow {
 /// Something that happened within a step. Events have rows of their own: they are kept also for
 /// steps that are not recorded.
 struct EventRow {
-  std::int64_t step = 0;  // within which it happened; never decreases along a recording
-  double time = 0;        // [s]
-  int kind = 0;           // index into RecordingLayout::event_kinds
-  int contact = -1;       // id of the contact, or −1 for none
-  double energy = 0;      // [J] change of energy, losses are negative
+  std::int64_t step = 0;      // within which it happened; never decreases along a recording
+  double time = 0;            // [s]
+  int kind = 0;               // index into RecordingLayout::event_kinds
+  std::int64_t contact = -1;  // id of the contact, or −1 for none
+  double energy = 0;          // [J] change of energy, losses are negative
 };
 
 /// Datasets below /energy, in the order of StepRow::energy.

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "stiction/scene/body_reader.h"
-#include "stiction/scene/contact_pairs.h"
 #include "stiction/scene/joint_reader.h"
 #include "stiction/scene/shape_reader.h"
 #include "stiction/scene/spatial_reader.h"
@@ -43,8 +42,14 @@ SceneValue find_place(const BodyPlaces& places, const BodyFault& fault) {
       return find_key(places.springs[fault.index], fault.key);
     case Where::kForce:
       return find_key(places.forces[fault.index], fault.key);
-    case Where::kContact:
-      return places.contacts[fault.index];
+    case Where::kShape:
+      return find_key(places.shapes[fault.index], fault.key);
+    case Where::kMaterial:
+      return find_key(places.materials[fault.index], fault.key);
+    case Where::kMaterialPair:
+      return find_key(places.material_pairs[fault.index], fault.key);
+    case Where::kUntouched:
+      return places.root["no_contact"];
   }
   return places.root;
 }
@@ -67,6 +72,33 @@ void read_body_list(const SceneValue& list, const BodyReader& bodies, const Spat
     scene.description.bodies.push_back(
         bodies.read(item, std::move(name), static_cast<int>(i), shapes));
     scene.places.bodies.push_back(item);
+  }
+}
+
+/// Those that take part in contact.
+void add_shapes(std::span<const SceneShape> shapes, BodiesScene& scene) {
+  for (const SceneShape& shape : shapes) {
+    if (!shape.takes_part_in_contact) continue;
+    scene.description.shapes.push_back({.body = shape.body,
+                                        .shape = shape.shape,
+                                        .frame = shape.frame,
+                                        .material = shape.material,
+                                        .surface_velocity = shape.surface_velocity,
+                                        .group = shape.group,
+                                        .mask = shape.mask});
+    scene.places.shapes.push_back(shape.place);
+  }
+}
+
+void read_untouched_bodies(const SceneValue& list, const NameList& names,
+                           const SpatialReader& reader, RigidBodyDescription& description) {
+  if (!list.is_array()) return;
+  for (std::size_t i = 0; i < list.node->items.size(); ++i) {
+    const SceneValue pair = list.item(i);
+    if (!pair.is_array() || pair.node->items.size() != 2) continue;
+    std::array<std::optional<int>, 2> bodies;
+    for (const std::size_t side : {0, 1}) bodies[side] = find_body(pair.item(side), names, reader);
+    if (bodies[0] && bodies[1]) description.untouched_bodies.push_back({*bodies[0], *bodies[1]});
   }
 }
 
@@ -120,7 +152,9 @@ BodiesScene read_bodies(const SceneValue& root, const std::shared_ptr<Expression
   RigidBodyDescription& description = scene.description;
   description.pool = pool;
   description.gravity = reader.read_vector(root["gravity"]);
-  const Materials materials = read_materials(root["materials"], reader);
+  Materials materials = read_materials(root["materials"], reader);
+  read_material_pairs(root["material_pairs"], materials, reader, description,
+                      scene.places.material_pairs);
   NameList names("body");
   std::vector<SceneShape> shapes;
   read_body_list(root["bodies"], BodyReader(materials, reader), reader, names, shapes, scene);
@@ -129,7 +163,10 @@ BodiesScene read_bodies(const SceneValue& root, const std::shared_ptr<Expression
   scene.places.couplings = joints.coupling_places;
   read_springs(root["springs"], names, joints, reader, description, scene.places.springs);
   read_forces(root["forces"], names, reader, description, scene.places.forces);
-  add_contact_pairs(shapes, joints.joined_bodies, reader, description, scene.places.contacts);
+  read_untouched_bodies(root["no_contact"], names, reader, description);
+  description.materials = std::move(materials.list);
+  scene.places.materials = std::move(materials.places);
+  add_shapes(shapes, scene);
   report_body_faults(scene, reader);
   return scene;
 }
@@ -147,12 +184,10 @@ SceneValue find_body_place(const BodiesScene& scene, const System& system,
     }
     case Where::kForce:
       return find_force_place(scene, find_body_of_velocity(scene, system, fault.index));
-    case Where::kContact: {
-      const std::string& name = system.contacts()[fault.index].name;
-      for (std::size_t i = 0; i < places.contacts.size(); ++i)
-        if (scene.description.contacts[i].name == name) return places.contacts[i];
-      return find_joint_row(scene, name, "limits");
-    }
+    case Where::kContact:
+      return find_joint_row(scene, system.contacts()[fault.index].name, "limits");
+    case Where::kShape:
+      return places.shapes[fault.index];
     case Where::kConstraint:
       return find_joint_row(scene, system.constraints()[fault.index].name, "");
     case Where::kVelocityRow:

@@ -15,7 +15,7 @@ namespace stiction {
 struct BodyPlaces {
   SceneValue root{};
   std::vector<SceneValue> bodies{}, joints{}, couplings{}, springs{}, forces{};
-  std::vector<SceneValue> contacts{};  // the first one's shape
+  std::vector<SceneValue> shapes{}, materials{}, material_pairs{};
 };
 
 struct BodiesScene {

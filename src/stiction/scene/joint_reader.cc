@@ -102,8 +102,6 @@ class JointsReader {
     for (std::size_t i = 0; i < list.node->items.size(); ++i)
       if (const EntryType* type = find_type(list.item(i)["type"]); type && !type->type)
         read_coupling(list.item(i), *type, joints_.names.names()[i]);
-    for (const auto& [pair, touches] : touches_)
-      if (!touches) joints_.joined_bodies.insert(pair);
     return std::move(joints_);
   }
 
@@ -148,8 +146,7 @@ class JointsReader {
     for (const int side : {0, 1})
       joint.bodies[side] =
           find_body(names.item(static_cast<std::size_t>(side)), bodies_, reader_).value_or(kWorld);
-    const auto pair = std::minmax({joint.bodies[0], joint.bodies[1]});
-    touches_[pair] = touches_[pair] || value["collide"].boolean_or(false);
+    joint.bodies_touch = value["collide"].boolean_or(false);
   }
 
   void read_length(const SceneValue& value, const BodyStarts& starts, JointDescription& joint) {
@@ -217,8 +214,7 @@ class JointsReader {
   const SpatialReader& reader_;
   RigidBodyDescription& description_;
   SceneJoints joints_;
-  std::map<std::string, int> counts_;            // of entries by type
-  std::map<std::pair<int, int>, bool> touches_;  // whether bodies that are joined collide
+  std::map<std::string, int> counts_;  // of entries by type
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "stiction/model/rigid_body_description.h"
-#include "stiction/scene/contact_pairs.h"
 #include "stiction/scene/spatial_reader.h"
 
 namespace stiction {
@@ -27,7 +26,6 @@ struct SceneJoints {
   std::vector<int> index{};  // by name: of the joint in the description, or one of these
   static constexpr int kCoupling = -1, kOfUnknownType = -2;
   std::vector<SceneValue> places{}, coupling_places{};
-  BodyPairs joined_bodies{};  // that do not touch
 };
 
 /// Reads the array `value` into `description`, whose bodies are complete.

@@ -134,7 +134,8 @@ void add_generalized(const SceneValue& place, const std::shared_ptr<ExpressionPo
 /// Keys of rigid bodies in a scene that has none, and a scene that has nothing.
 void report_missing_systems(const SceneValue& root, Diagnostics& diagnostics) {
   if (root["bodies"]) return;
-  for (const char* key : {"gravity", "materials", "joints", "springs", "forces"})
+  for (const char* key :
+       {"gravity", "materials", "material_pairs", "joints", "springs", "forces", "no_contact"})
     if (const SceneValue given = root[key])
       diagnostics.error(given.node->position, given.path,
                         "belongs to rigid bodies, but the scene has no 'bodies'",

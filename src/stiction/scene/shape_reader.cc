@@ -21,8 +21,9 @@ struct ShapeType {
   Shape (*read)(const SceneValue& value, const SpatialReader& reader);
 };
 
-constexpr std::array<std::string_view, 6> kCommonKeys = {"type",     "position", "orientation",
-                                                         "material", "density",  "contact"};
+constexpr std::array<std::string_view, 9> kCommonKeys = {
+    "type",    "position", "orientation", "material",        "density",
+    "contact", "group",    "mask",        "surface_velocity"};
 
 /// Numbers of an array whose size is known; a wrong size is a fault.
 Eigen::VectorXd read_sizes(const SceneValue& value, int count, const SpatialReader& reader) {
@@ -140,17 +141,31 @@ const std::vector<ShapeType>& shape_types() {
   return types;
 }
 
-const Material* find_material(const SceneValue& value, const Materials& materials,
-                              const SpatialReader& reader) {
-  if (!value.is_string()) return nullptr;
-  const auto found = materials.find(value.node->string);
-  if (found != materials.end()) return &found->second;
+int find_material(const SceneValue& value, const Materials& materials,
+                  const SpatialReader& reader) {
+  if (!value.is_string()) return kNoMaterial;
+  const auto found = materials.index.find(value.node->string);
+  if (found != materials.index.end()) return found->second;
   std::vector<std::string> names;
-  for (const auto& [name, material] : materials) names.push_back(name);
+  for (const auto& [name, index] : materials.index) names.push_back(name);
   reader.fault(value, fmt::format("unknown material '{}'", excerpt(value.node->string)),
                names.empty() ? "give it under \"materials\" of the scene"
                              : suggestion(value.node->string, names));
-  return nullptr;
+  return kNoMaterial;
+}
+
+MaterialDescription read_law(const SceneValue& value, const SpatialReader& reader) {
+  const Limits share{.at_least = 0, .at_most = 1};
+  return {.mu = reader.read_number(value["mu"], 0, {.at_least = 0}),
+          .restitution = reader.read_number(value["restitution"], 0, share),
+          .restitution_tangential = reader.read_number(value["restitution_tangential"], 0, share),
+          .compliance = reader.read_number(value["compliance"], 0, {.at_least = 0})};
+}
+
+/// Bits of groups.
+std::uint32_t read_bits(const SceneValue& value, std::uint32_t fallback) {
+  return value ? static_cast<std::uint32_t>(std::clamp(value.node->number, 0.0, 4294967295.0))
+               : fallback;
 }
 
 }  // namespace
@@ -162,17 +177,32 @@ std::vector<std::string> shape_type_names() {
 }
 
 Materials read_materials(const SceneValue& value, const SpatialReader& reader) {
-  const Limits share{.at_least = 0, .at_most = 1};
   Materials materials;
   if (!value.is_object()) return materials;
   for (const JsonMember& member : value.node->members) {
     const SceneValue item{&member.node, member_path(value.path, member.key)};
-    materials[member.key] = {
-        .mu = reader.read_number(item["mu"], 0, {.at_least = 0}),
-        .restitution = reader.read_number(item["restitution"], 0, share),
-        .restitution_tangential = reader.read_number(item["restitution_tangential"], 0, share)};
+    materials.index[member.key] = static_cast<int>(materials.list.size());
+    materials.list.push_back(read_law(item, reader));
+    materials.list.back().name = member.key;
+    materials.places.push_back(item);
   }
   return materials;
+}
+
+void read_material_pairs(const SceneValue& value, const Materials& materials,
+                         const SpatialReader& reader, RigidBodyDescription& description,
+                         std::vector<SceneValue>& places) {
+  if (!value.is_array()) return;
+  for (std::size_t i = 0; i < value.node->items.size(); ++i) {
+    const SceneValue item = value.item(i), names = item["between"];
+    MaterialPairDescription pair{.law = read_law(item, reader)};
+    if (!names.is_array() || names.node->items.size() != 2) continue;
+    for (const std::size_t side : {0, 1})
+      pair.materials[side] = find_material(names.item(side), materials, reader);
+    if (reader.is_faulty(item)) continue;
+    description.material_pairs.push_back(std::move(pair));
+    places.push_back(item);
+  }
 }
 
 std::optional<SceneShape> read_shape(const SceneValue& value, const Materials& materials,
@@ -190,6 +220,9 @@ std::optional<SceneShape> read_shape(const SceneValue& value, const Materials& m
                    .shape = type->read(value, reader),
                    .frame = reader.read_pose(value),
                    .material = find_material(value["material"], materials, reader),
+                   .surface_velocity = reader.read_vector(value["surface_velocity"]),
+                   .group = read_bits(value["group"], 1),
+                   .mask = read_bits(value["mask"], ~0U),
                    .takes_part_in_contact = value["contact"].boolean_or(true)};
   if (const SceneValue density = value["density"])
     shape.density = reader.read_number(density, 1, {.above = 0});

@@ -51,6 +51,7 @@ SceneValue find_generalized_place(const SceneValue& value, const System& system,
       return value["springs"].item(fault.index)["extension"];
     case Where::kConstraint:
       return value["constraints"].item(fault.index)["equation"];
+    case Where::kShape:
     case Where::kVelocityRow:
     case Where::kState:
       break;

@@ -26,7 +26,8 @@ void StepAssembly::clear() {
   contact_drifts_.clear();
 }
 
-void StepAssembly::add_mass_and_momentum(const Model& model, const EvaluationPoint& mass_point,
+void StepAssembly::add_mass_and_momentum(const ContactModel& model,
+                                         const EvaluationPoint& mass_point,
                                          const EvaluationPoint& force_point, const VectorXd& v,
                                          double h) {
   problem_.h = h;
@@ -44,8 +45,9 @@ void StepAssembly::add_mass_and_momentum(const Model& model, const EvaluationPoi
   }
 }
 
-void StepAssembly::make_gyroscopic_term_implicit(const Model& model, const EvaluationPoint& point,
-                                                 const VectorXd& v, double h) {
+void StepAssembly::make_gyroscopic_term_implicit(const ContactModel& model,
+                                                 const EvaluationPoint& point, const VectorXd& v,
+                                                 double h) {
   for (int b = 0; b < problem_.num_blocks(); ++b) {
     const int n = problem_.block_size(b);
     matrix_storage_.resize(static_cast<std::size_t>(n) * n);
@@ -56,8 +58,9 @@ void StepAssembly::make_gyroscopic_term_implicit(const Model& model, const Evalu
   }
 }
 
-void StepAssembly::add_midpoint_mass_and_momentum(const Model& model, const EvaluationPoint& mid,
-                                                  const VectorXd& v, const VectorXd& mean_velocity,
+void StepAssembly::add_midpoint_mass_and_momentum(const ContactModel& model,
+                                                  const EvaluationPoint& mid, const VectorXd& v,
+                                                  const VectorXd& mean_velocity,
                                                   const VectorXd& guess, double h) {
   problem_.h = h;
   force_.resize(v.size());
@@ -76,7 +79,7 @@ void StepAssembly::add_midpoint_mass_and_momentum(const Model& model, const Eval
   }
 }
 
-void StepAssembly::add_trapezoidal_mass_and_momentum(const Model& model, const State& start,
+void StepAssembly::add_trapezoidal_mass_and_momentum(const ContactModel& model, const State& start,
                                                      const EvaluationPoint& mid, double h,
                                                      double factor, ForceJacobians jacobians) {
   problem_.h = h;
@@ -141,7 +144,7 @@ void StepAssembly::add_row(const BlockRows& from, int row, const StepProblem::Bi
 
 /// Adds the rows in constraints_. With x the values in theta_, Θ is x + h (G w + ∂Θ/∂t) at the end
 /// of the step.
-void StepAssembly::add_constraints(const Model& model, const VectorXd& v, double h,
+void StepAssembly::add_constraints(const ContactModel& model, const VectorXd& v, double h,
                                    const ConstraintForm& form) {
   invert_mass_diagonal();
   for (int i = 0; i < model.num_constraints(); ++i) {
@@ -168,8 +171,8 @@ void StepAssembly::add_constraints(const Model& model, const VectorXd& v, double
   }
 }
 
-void StepAssembly::add_velocity_rows(const Model& model, const EvaluationPoint& point, double h,
-                                     double compliance) {
+void StepAssembly::add_velocity_rows(const ContactModel& model, const EvaluationPoint& point,
+                                     double h, double compliance) {
   if (model.num_velocity_rows() == 0) return;
   using Kind = VelocityRowInfo::Kind;
   invert_mass_diagonal();
@@ -195,7 +198,7 @@ void StepAssembly::add_velocity_rows(const Model& model, const EvaluationPoint& 
   }
 }
 
-void StepAssembly::add_constraint_rows(const Model& model, const EvaluationPoint& point,
+void StepAssembly::add_constraint_rows(const ContactModel& model, const EvaluationPoint& point,
                                        const State& start, double h, const ConstraintForm& form) {
   if (model.num_constraints() > 0) {
     constraints_.clear();
@@ -210,14 +213,14 @@ void StepAssembly::add_constraint_rows(const Model& model, const EvaluationPoint
 }
 
 /// q − q̂, as a displacement.
-void StepAssembly::evaluate_lag(const Model& model, const EvaluationPoint& prediction,
+void StepAssembly::evaluate_lag(const ContactModel& model, const EvaluationPoint& prediction,
                                 const State& start) {
   model.displacement(prediction.q, start.q, lag_);
 }
 
-void StepAssembly::add_constraint_rows_at_end(const Model& model, const EvaluationPoint& prediction,
-                                              const State& start, double h,
-                                              const ConstraintForm& form) {
+void StepAssembly::add_constraint_rows_at_end(const ContactModel& model,
+                                              const EvaluationPoint& prediction, const State& start,
+                                              double h, const ConstraintForm& form) {
   if (model.num_constraints() > 0) {
     evaluate_lag(model, prediction, start);
     constraints_.clear();
@@ -233,7 +236,7 @@ void StepAssembly::add_constraint_rows_at_end(const Model& model, const Evaluati
   add_velocity_rows(model, prediction, h, form.compliance);
 }
 
-void StepAssembly::add_mean_constraint_rows(const Model& model, const State& start, double h,
+void StepAssembly::add_mean_constraint_rows(const ContactModel& model, const State& start, double h,
                                             const EvaluationPoint& mid,
                                             const VectorXd& mean_velocity, const VectorXd& change,
                                             double compliance) {
@@ -262,7 +265,7 @@ void StepAssembly::add_mean_constraint_rows(const Model& model, const State& sta
   }
 }
 
-void StepAssembly::add_geometric_stiffness(const Model& model, const EvaluationPoint& point,
+void StepAssembly::add_geometric_stiffness(const ContactModel& model, const EvaluationPoint& point,
                                            const VectorXd& v, double h,
                                            std::span<const double> joint_forces,
                                            std::span<const double> contact_forces,
@@ -281,7 +284,7 @@ void StepAssembly::add_geometric_stiffness(const Model& model, const EvaluationP
 }
 
 StepAssembly::TurningExcess StepAssembly::find_turning_excess(
-    const Model& model, const EvaluationPoint& point, double h,
+    const ContactModel& model, const EvaluationPoint& point, double h,
     std::span<const double> joint_forces, std::span<const double> contact_forces) {
   new_stiffness_.assign(problem_.mass_values.size(), 0.0);
   stiffness_.resize(problem_.mass_values.size(), 0.0);
@@ -308,7 +311,7 @@ StepAssembly::TurningExcess StepAssembly::find_turning_excess(
 }
 
 /// ∇φ and ∂φ/∂t at `rows_at` into springs_, φ at `values_at` into extension_.
-void StepAssembly::evaluate_springs(const Model& model, const EvaluationPoint& rows_at,
+void StepAssembly::evaluate_springs(const ContactModel& model, const EvaluationPoint& rows_at,
                                     const EvaluationPoint& values_at) {
   springs_.clear();
   model.append_spring_rows(rows_at.t, rows_at.q, springs_);
@@ -316,7 +319,7 @@ void StepAssembly::evaluate_springs(const Model& model, const EvaluationPoint& r
   model.evaluate_springs(values_at.t, values_at.q, extension_);
 }
 
-void StepAssembly::add_spring_rows(const Model& model, const EvaluationPoint& point,
+void StepAssembly::add_spring_rows(const ContactModel& model, const EvaluationPoint& point,
                                    const State& start, double h, SpringRule rule) {
   if (model.num_springs() == 0) return;
   evaluate_springs(model, point, {start.t, start.q});
@@ -326,8 +329,9 @@ void StepAssembly::add_spring_rows(const Model& model, const EvaluationPoint& po
                    start.v);
 }
 
-void StepAssembly::add_spring_rows_at_end(const Model& model, const EvaluationPoint& prediction,
-                                          const State& start, double h) {
+void StepAssembly::add_spring_rows_at_end(const ContactModel& model,
+                                          const EvaluationPoint& prediction, const State& start,
+                                          double h) {
   if (model.num_springs() == 0) return;
   evaluate_lag(model, prediction, start);
   evaluate_springs(model, prediction, prediction);
@@ -359,7 +363,7 @@ void StepAssembly::add_spring_row(const RowSet& rows, int i, int joint_row, cons
            .rule = rule});
 }
 
-void StepAssembly::add_explicit_springs(const Model& model, const State& start, double h) {
+void StepAssembly::add_explicit_springs(const ContactModel& model, const State& start, double h) {
   const EvaluationPoint here{start.t, start.q};
   if (model.num_springs() > 0) evaluate_springs(model, here, here);
   for (int i = 0; i < model.num_springs(); ++i) {
@@ -378,7 +382,7 @@ void StepAssembly::add_explicit_springs(const Model& model, const State& start, 
   }
 }
 
-void StepAssembly::add_spook_rows(const Model& model, const State& start, double h,
+void StepAssembly::add_spook_rows(const ContactModel& model, const State& start, double h,
                                   const SpookForm& form) {
   const EvaluationPoint here{start.t, start.q};
   const auto add = [&](const RowSet& rows, int i, double value, double compliance,
@@ -431,7 +435,7 @@ void StepAssembly::add_spook_rows(const Model& model, const State& start, double
   }
 }
 
-void StepAssembly::add_spook_contacts(const Model& model, const State& start, double h,
+void StepAssembly::add_spook_contacts(const ContactModel& model, const State& start, double h,
                                       const SpookForm& form, std::span<const int> contacts) {
   gaps_.resize(model.num_contacts());
   model.evaluate_gaps(start.t, start.q, gaps_);
@@ -441,12 +445,14 @@ void StepAssembly::add_spook_contacts(const Model& model, const State& start, do
     evaluate_contact(model, {start.t, start.q}, contact);
     const double rate = row_times(contact_, 0, 0, start.v) + contact_.drift[0];
     add_contact(model, contact)[0] += 4 * share / h * gaps_[contact] - share * rate;
+    const double compliance = model.contact(contact).compliance;
     problem_.contact_compliance[problem_.contacts.row_start(problem_.num_contacts() - 1)] =
-        form.compliance * mobility(contact_.rows, 0);
+        compliance > 0 ? 4 * compliance * share / (h * h)
+                       : form.compliance * mobility(contact_.rows, 0);
   }
 }
 
-void StepAssembly::add_touching_contacts(const Model& model, const EvaluationPoint& point,
+void StepAssembly::add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
                                          const VectorXd& v) {
   if (model.num_contacts() == 0) return;
   gaps_.resize(model.num_contacts());
@@ -470,7 +476,7 @@ void StepAssembly::add_touching_contacts(const Model& model, const EvaluationPoi
 }
 
 /// h²|k|/M per coordinate: how far forces alone move it in a step.
-void StepAssembly::measure_free_fall(const Model& model, const VectorXd& v) {
+void StepAssembly::measure_free_fall(const ContactModel& model, const VectorXd& v) {
   free_fall_.resize(v.size());
   for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
     const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(b);
@@ -482,7 +488,7 @@ void StepAssembly::measure_free_fall(const Model& model, const VectorXd& v) {
   }
 }
 
-void StepAssembly::add_contacts(const Model& model, const EvaluationPoint& point,
+void StepAssembly::add_contacts(const ContactModel& model, const EvaluationPoint& point,
                                 std::span<const int> contacts) {
   for (const int contact : contacts) {
     evaluate_contact(model, point, contact);
@@ -490,7 +496,7 @@ void StepAssembly::add_contacts(const Model& model, const EvaluationPoint& point
   }
 }
 
-void StepAssembly::add_contacts_at_end(const Model& model, const EvaluationPoint& prediction,
+void StepAssembly::add_contacts_at_end(const ContactModel& model, const EvaluationPoint& prediction,
                                        const State& start, double h,
                                        std::span<const int> contacts) {
   if (contacts.empty()) return;
@@ -500,22 +506,25 @@ void StepAssembly::add_contacts_at_end(const Model& model, const EvaluationPoint
   for (const int contact : contacts) {
     evaluate_contact(model, prediction, contact);
     add_contact(model, contact)[0] = (gaps_[contact] + row_times(contact_, 0, 0, lag_)) / h;
+    problem_.contact_compliance[problem_.contacts.row_start(problem_.num_contacts() - 1)] =
+        model.contact(contact).compliance / (h * h);
   }
 }
 
 /// Rows and drifts of a contact, into contact_.
-void StepAssembly::evaluate_contact(const Model& model, const EvaluationPoint& point, int contact) {
+void StepAssembly::evaluate_contact(const ContactModel& model, const EvaluationPoint& point,
+                                    int contact) {
   contact_.clear();
   model.append_contact_rows(point.t, point.q, contact, contact_);
 }
 
 /// Adds the contact in contact_; returns its biases, which are the drifts.
-double* StepAssembly::add_contact(const Model& model, int contact) {
+double* StepAssembly::add_contact(const ContactModel& model, int contact) {
   const ContactInfo& info = model.contact(contact);
   problem_.add_contact({.num_tangents = info.num_tangents,
                         .mu = info.mu,
                         .section = section_,
-                        .key = static_cast<std::uint64_t>(contact)});
+                        .key = model.contact_key(contact)});
   problem_.contacts.add_entries_of(contact_.rows, 0);
   const int num_rows = 1 + info.num_tangents;
   double* bias = problem_.contact_bias.data() + problem_.num_contact_rows() - num_rows;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stiction/base/stepping_options.h"
-#include "stiction/model/model.h"
+#include "stiction/contact/contact_model.h"
 #include "stiction/problem/step_problem.h"
 
 namespace stiction {
@@ -33,18 +33,18 @@ class StepAssembly {
   void clear();
 
   /// Mass blocks M(mass_point) and p = M v + h k(force_point, v).                             (T12)
-  void add_mass_and_momentum(const Model& model, const EvaluationPoint& mass_point,
+  void add_mass_and_momentum(const ContactModel& model, const EvaluationPoint& mass_point,
                              const EvaluationPoint& force_point, const VectorXd& v, double h);
   /// M̂ = M + h S and p = M v + h (k + S v): the gyroscopic force at v⁺ instead of v.         (T16)
-  void make_gyroscopic_term_implicit(const Model& model, const EvaluationPoint& point,
+  void make_gyroscopic_term_implicit(const ContactModel& model, const EvaluationPoint& point,
                                      const VectorXd& v, double h);
   /// M̂ = M + (h/2) S(w̄) and p = M v + h k(mid, w̄) + (h/2) S v̂⁺, which for v⁺ = v̂⁺ is the midpoint
   /// rule.                                                                                  (T31)
-  void add_midpoint_mass_and_momentum(const Model& model, const EvaluationPoint& mid,
+  void add_midpoint_mass_and_momentum(const ContactModel& model, const EvaluationPoint& mid,
                                       const VectorXd& v, const VectorXd& mean_velocity,
                                       const VectorXd& guess, double h);
   /// factor·M̃ and p = factor·M̃ v + h k̃ of the trapezoidal rule, M at `mid`.                  (T17)
-  void add_trapezoidal_mass_and_momentum(const Model& model, const State& start,
+  void add_trapezoidal_mass_and_momentum(const ContactModel& model, const State& start,
                                          const EvaluationPoint& mid, double h, double factor,
                                          ForceJacobians jacobians);
 
@@ -57,10 +57,10 @@ class StepAssembly {
   /// G w + Cλ = −∂Θ/∂t − stabilization·Θ(q, t)/h with G at `point`, Θ at `start` (no Θ term if h =
   /// 0), (T15); then velocity rows A w = −drift at `point`. Constraints with a compliance of their
   /// own are springs. What is bounded by an effort f is bounded by h f, and takes no part if h = 0.
-  void add_constraint_rows(const Model& model, const EvaluationPoint& point, const State& start,
-                           double h, const ConstraintForm& form);
+  void add_constraint_rows(const ContactModel& model, const EvaluationPoint& point,
+                           const State& start, double h, const ConstraintForm& form);
   /// The same on position level: Θ(q̂) + G (q + h w − q̂) = 0 at the prediction q̂.            (T19)
-  void add_constraint_rows_at_end(const Model& model, const EvaluationPoint& prediction,
+  void add_constraint_rows_at_end(const ContactModel& model, const EvaluationPoint& prediction,
                                   const State& start, double h, const ConstraintForm& form);
 
   /// SPOOK's regularisation: relative compliance of rigid rows, and relaxation time.
@@ -70,15 +70,16 @@ class StepAssembly {
   };
   /// G w + Cλ = −(4φ/h)Θ + φ G v with C = 4εφ/h², φ = 1/(1 + 4τ/h), for constraints and springs
   /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ).                             (T29)
-  void add_spook_rows(const Model& model, const State& start, double h, const SpookForm& form);
+  void add_spook_rows(const ContactModel& model, const State& start, double h,
+                      const SpookForm& form);
   /// u_N = N w + Cν + (4φ/h)Φ − φ N v.
-  void add_spook_contacts(const Model& model, const State& start, double h, const SpookForm& form,
-                          std::span<const int> contacts);
+  void add_spook_contacts(const ContactModel& model, const State& start, double h,
+                          const SpookForm& form, std::span<const int> contacts);
 
   /// Mean rows over a step with the mean velocity w̄ and the change ΔΘ of all constraints: Ḡ v⁺ =
   /// −Ḡ v − 2 (∂Θ/∂t + Θ(q)/h), such that the step ends on the constraints; nonholonomic rows at
   /// `mid` act on the mean velocity, too, motors and friction on v⁺.                        (T31)
-  void add_mean_constraint_rows(const Model& model, const State& start, double h,
+  void add_mean_constraint_rows(const ContactModel& model, const State& start, double h,
                                 const EvaluationPoint& mid, const VectorXd& mean_velocity,
                                 const VectorXd& change, double compliance);
   /// M̂ += a h²K and p += b h²K v for the geometric stiffness K of given forces.            (T28)
@@ -86,8 +87,8 @@ class StepAssembly {
     double inertia = 0;   // a
     double momentum = 0;  // b
   };
-  void add_geometric_stiffness(const Model& model, const EvaluationPoint& point, const VectorXd& v,
-                               double h, std::span<const double> joint_forces,
+  void add_geometric_stiffness(const ContactModel& model, const EvaluationPoint& point,
+                               const VectorXd& v, double h, std::span<const double> joint_forces,
                                std::span<const double> contact_forces, const Turning& turning);
   /// The largest trace of I⁻¹h²K over all blocks, I the angular inertia without K, for other
   /// forces than those used; `used` receives the same for the forces of the last call of
@@ -96,27 +97,28 @@ class StepAssembly {
     double trace = 0;
     double used = 0;
   };
-  TurningExcess find_turning_excess(const Model& model, const EvaluationPoint& point, double h,
-                                    std::span<const double> joint_forces,
+  TurningExcess find_turning_excess(const ContactModel& model, const EvaluationPoint& point,
+                                    double h, std::span<const double> joint_forces,
                                     std::span<const double> contact_forces);
 
   /// Implicit springs and dampers as compliant rows; nothing for h = 0.
-  void add_spring_rows(const Model& model, const EvaluationPoint& point, const State& start,
+  void add_spring_rows(const ContactModel& model, const EvaluationPoint& point, const State& start,
                        double h, SpringRule rule);
   /// Springs with the extension at the end of the step linearised about the prediction q̂.
-  void add_spring_rows_at_end(const Model& model, const EvaluationPoint& prediction,
+  void add_spring_rows_at_end(const ContactModel& model, const EvaluationPoint& prediction,
                               const State& start, double h);
   /// The impulse of springs and dampers as they are at the start, into p.
-  void add_explicit_springs(const Model& model, const State& start, double h);
+  void add_explicit_springs(const ContactModel& model, const State& start, double h);
 
   /// Contacts whose gap at `point` is ≤ 0 up to rounding, with Newton restitution in the biases
   /// (T13). Needs the momentum.
-  void add_touching_contacts(const Model& model, const EvaluationPoint& point, const VectorXd& v);
+  void add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
+                             const VectorXd& v);
   /// Contacts on velocity level, u = γ⁺: the bias is the drift.
-  void add_contacts(const Model& model, const EvaluationPoint& point,
+  void add_contacts(const ContactModel& model, const EvaluationPoint& point,
                     std::span<const int> contacts);
   /// Contacts on position level: u_N is the gap at the end of the step over h.               (T19)
-  void add_contacts_at_end(const Model& model, const EvaluationPoint& prediction,
+  void add_contacts_at_end(const ContactModel& model, const EvaluationPoint& prediction,
                            const State& start, double h, std::span<const int> contacts);
 
   /// N diag(M)⁻¹Nᵀ of a contact of the problem.
@@ -151,8 +153,9 @@ class StepAssembly {
   const std::vector<double>& contact_drifts() const { return contact_drifts_; }
 
  private:
-  void add_constraints(const Model& model, const VectorXd& v, double h, const ConstraintForm& form);
-  void add_velocity_rows(const Model& model, const EvaluationPoint& point, double h,
+  void add_constraints(const ContactModel& model, const VectorXd& v, double h,
+                       const ConstraintForm& form);
+  void add_velocity_rows(const ContactModel& model, const EvaluationPoint& point, double h,
                          double compliance);
   void add_row(const BlockRows& from, int row, const StepProblem::BilateralRow& form,
                const JointRow& joint_row);
@@ -164,17 +167,18 @@ class StepAssembly {
   };
   void add_spring_row(const RowSet& rows, int i, int joint_row, const Spring& spring, double h,
                       SpringRule rule, const VectorXd& v);
-  void evaluate_springs(const Model& model, const EvaluationPoint& rows_at,
+  void evaluate_springs(const ContactModel& model, const EvaluationPoint& rows_at,
                         const EvaluationPoint& values_at);
-  void evaluate_lag(const Model& model, const EvaluationPoint& prediction, const State& start);
-  void evaluate_contact(const Model& model, const EvaluationPoint& point, int contact);
-  double* add_contact(const Model& model, int contact);
+  void evaluate_lag(const ContactModel& model, const EvaluationPoint& prediction,
+                    const State& start);
+  void evaluate_contact(const ContactModel& model, const EvaluationPoint& point, int contact);
+  double* add_contact(const ContactModel& model, int contact);
   void invert_mass_diagonal();
   double mobility(const BlockRows& rows, int row_block) const;
   double row_times(const RowSet& set, int row_block, int row, const VectorXd& v) const {
     return set.rows.times(row_block, row, problem_.dof_start.data(), v.data());
   }
-  void measure_free_fall(const Model& model, const VectorXd& v);
+  void measure_free_fall(const ContactModel& model, const VectorXd& v);
 
   FrictionSection section_;
   StepProblem problem_;

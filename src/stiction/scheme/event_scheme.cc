@@ -37,19 +37,18 @@ EventScheme::EventScheme(std::unique_ptr<SubstepRule> rule, const SchemeOptions&
       attempts_(kNumSlots, Attempt(options.friction)),
       last_problem_(&attempts_[kCoarse].assembly.problem()) {}
 
-std::vector<std::string> EventScheme::notes(const Model& model) const {
+std::vector<std::string> EventScheme::notes(const ContactModel& model) const {
   std::vector<std::string> notes;
-  for (int j = 0; j < model.num_contacts(); ++j)
-    if (model.contact(j).restitution_tangential > 0 &&
-        model.contact(j).impact != ImpactLaw::kNewton)
+  for (const ContactInfo* law : model.contact_laws())
+    if (law->restitution_tangential > 0 && law->impact != ImpactLaw::kNewton)
       notes.push_back(fmt::format(
           "Poisson's law has no tangential restitution; that of contact '{}' is not used",
-          model.contact(j).name));
+          law->name));
   return notes;
 }
 
-void EventScheme::step(const Model& model, const State& start, const SchemeMemory& memory, double h,
-                       SolveStage& solve, StepResult& result) {
+void EventScheme::step(const ContactModel& model, const State& start, const SchemeMemory& memory,
+                       double h, SolveStage& solve, StepResult& result) {
   const Context c{model, solve, result};
   begin(c, start, memory, h);
   if (h == 0) strike(c, find_fastest_approach(c, 0), {.has_to_succeed = true});
@@ -149,7 +148,8 @@ double EventScheme::advance_with_control(const Context& c, double remaining) {
 }
 
 /// The local error of the finer of two solutions (Richardson), in q and in h·v.
-double EventScheme::estimate_error(const Model& model, const Attempt& coarse, const Attempt& fine) {
+double EventScheme::estimate_error(const ContactModel& model, const Attempt& coarse,
+                                   const Attempt& fine) {
   model.displacement(fine.end.q, coarse.end.q, difference_);
   model.measure_coordinates(fine.end.q, sizes_);
   double error = 0;
@@ -166,6 +166,7 @@ void EventScheme::choose_contacts(const Context& c, double length) {
   active_.clear();
   is_active_.assign(c.model.num_contacts(), 0);
   for (int j = 0; j < c.model.num_contacts(); ++j) {
+    if (std::isinf(gaps_[j])) continue;  // an alternative that does not count
     const bool is_active =
         status_[j] != ContactStatus::kOpen || is_held_[j] ||
         (is_touching(j) && length * evaluator_.compute_gap_rate(c.model, state_, j) <=
@@ -240,7 +241,11 @@ std::optional<EventScheme::Collision> EventScheme::find_collision(const Context&
                                                                   Attempt& attempt) {
   if (static_cast<int>(active_.size()) == c.model.num_contacts()) return std::nullopt;
   evaluator_.compute_gaps(c.model, attempt.end.t, attempt.end.q, end_gaps_);
-  if (!rule_->has_interpolant()) return find_collision_by_steps(c, attempt);
+  // A cubic knows nothing of alternatives that take over within the substep.
+  bool has_interpolant = rule_->has_interpolant();
+  for (int j = 0; j < c.model.num_contacts() && has_interpolant; ++j)
+    has_interpolant = !(std::isinf(gaps_[j]) && end_gaps_[j] < 0);
+  if (!has_interpolant) return find_collision_by_steps(c, attempt);
   std::optional<Collision> collision = find_collision_on_path(c, attempt);
   if (collision && end_gaps_[collision->contact] < 0 && stores_energy(c, attempt, collision->time))
     collision = find_collision_by_steps(c, attempt);
@@ -269,7 +274,7 @@ std::optional<EventScheme::Collision> EventScheme::find_collision_on_path(const 
                                                                           const Attempt& attempt) {
   std::optional<Collision> first;
   for (int j = 0; j < c.model.num_contacts(); ++j) {
-    if (is_active_[j]) continue;
+    if (is_active_[j] || std::isinf(gaps_[j]) || std::isinf(end_gaps_[j])) continue;
     GapPath path{.length = attempt.length, .start = gaps_[j], .end = end_gaps_[j]};
     path.start_rate = evaluator_.compute_gap_rate(c.model, state_, j);
     if (path.end >= 0 && path.start_rate >= 0) continue;
@@ -380,7 +385,8 @@ bool EventScheme::take_transition(const Context& c, Attempt& attempt, double& ti
 void EventScheme::strike(const Context& c, int contact, ImpactStage::Rule rule) {
   participants_.clear();
   for (int j = 0; j < c.model.num_contacts(); ++j)
-    if (status_[j] != ContactStatus::kOpen || is_touching(j) || j == contact)
+    if (!std::isinf(gaps_[j]) &&
+        (status_[j] != ContactStatus::kOpen || is_touching(j) || j == contact))
       participants_.push_back(j);
   rule.restitution_threshold = options_.events.restitution_threshold;
   const std::optional<double> change =

@@ -27,9 +27,12 @@ class EventScheme final : public Scheme {
   EventScheme(std::unique_ptr<SubstepRule> rule, const SchemeOptions& options);
 
   std::string_view name() const override { return rule_->name(); }
-  void check(const Model& model) const override { rule_->check(model); }
-  std::vector<std::string> notes(const Model& model) const override;
-  void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+  void check(const ContactModel& model) const override {
+    check_contacts_are_rigid(name(), model);
+    rule_->check(model);
+  }
+  std::vector<std::string> notes(const ContactModel& model) const override;
+  void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;
   const StepProblem& last_problem() const override { return *last_problem_; }
 
@@ -49,7 +52,7 @@ class EventScheme final : public Scheme {
   };
   /// What every part of a step needs.
   struct Context {
-    const Model& model;
+    const ContactModel& model;
     SolveStage& solve;
     StepResult& result;
   };
@@ -58,7 +61,7 @@ class EventScheme final : public Scheme {
   void run(const Context& c, const State& start, double length, Attempt& attempt);
   double advance(const Context& c, double remaining);
   double advance_with_control(const Context& c, double remaining);
-  double estimate_error(const Model& model, const Attempt& coarse, const Attempt& fine);
+  double estimate_error(const ContactModel& model, const Attempt& coarse, const Attempt& fine);
 
   void choose_contacts(const Context& c, double length);
   bool is_touching(int contact) const { return gaps_[contact] <= contact_tolerance_; }
@@ -92,7 +95,7 @@ class EventScheme final : public Scheme {
   PositionProjection projection_;
   TransitionWatch watch_;
   OutcomeReader reader_;
-  ModelEvaluator evaluator_;
+  ContactEvaluator evaluator_;
   std::vector<Attempt> attempts_;  // coarse, first half, second half, trial
   const StepProblem* last_problem_;
 

@@ -4,17 +4,17 @@
 
 namespace stiction {
 
-const ContactInfo& ImpactStage::info(const Model& model, int j) const {
+const ContactInfo& ImpactStage::info(const ContactModel& model, int j) const {
   return model.contact(assembly_.contact_indices()[j]);
 }
 
-ImpactLaw ImpactStage::law_of(const Model& model, int j, const Rule& rule) const {
+ImpactLaw ImpactStage::law_of(const ContactModel& model, int j, const Rule& rule) const {
   const ImpactLaw own = info(model, j).impact;
   return own == ImpactLaw::kOfScheme ? rule.law : own;
 }
 
-void ImpactStage::assemble(const Model& model, std::span<const int> contacts, const Rule& rule,
-                           const State& state) {
+void ImpactStage::assemble(const ContactModel& model, std::span<const int> contacts,
+                           const Rule& rule, const State& state) {
   const EvaluationPoint here{state.t, state.q};
   assembly_.clear();
   assembly_.add_mass_and_momentum(model, here, here, state.v, 0);
@@ -37,7 +37,7 @@ void ImpactStage::measure_approach(const State& state) {
   }
 }
 
-void ImpactStage::add_newton_biases(const Model& model, const Rule& rule) {
+void ImpactStage::add_newton_biases(const ContactModel& model, const Rule& rule) {
   StepProblem& problem = assembly_.problem();
   for (int j = 0; j < problem.num_contacts(); ++j) {
     if (law_of(model, j, rule) != ImpactLaw::kNewton) continue;
@@ -58,7 +58,7 @@ void ImpactStage::add_compliance(const Rule& rule) {
 }
 
 /// Turns the problem into that of decompression; false if nothing is restituted.
-bool ImpactStage::add_restitution(const Model& model, const Rule& rule,
+bool ImpactStage::add_restitution(const ContactModel& model, const Rule& rule,
                                   const StepSolution& compression) {
   StepProblem& problem = assembly_.problem();
   bool has_any = false;
@@ -82,7 +82,7 @@ bool ImpactStage::add_restitution(const Model& model, const Rule& rule,
   return true;
 }
 
-std::optional<double> ImpactStage::strike(const Model& model, std::span<const int> contacts,
+std::optional<double> ImpactStage::strike(const ContactModel& model, std::span<const int> contacts,
                                           const Rule& rule, SolveStage& solve, State& state,
                                           OutcomeReader& reader, StepResult& result) {
   assemble(model, contacts, rule, state);

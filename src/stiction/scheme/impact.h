@@ -36,23 +36,24 @@ class ImpactStage {
   /// `result`. Returns the change of kinetic energy without the work of driven surfaces, [J]. Where
   /// surfaces are driven against each other no velocities may fit: then nothing happens, unless the
   /// rule wants the failure on the record.
-  std::optional<double> strike(const Model& model, std::span<const int> contacts, const Rule& rule,
-                               SolveStage& solve, State& state, OutcomeReader& reader,
-                               StepResult& result);
+  std::optional<double> strike(const ContactModel& model, std::span<const int> contacts,
+                               const Rule& rule, SolveStage& solve, State& state,
+                               OutcomeReader& reader, StepResult& result);
   /// What the contacts given last do after the impact: those that press stay closed.
   const std::vector<ContactStatus>& status() const { return status_; }
   const StepProblem& problem() const { return assembly_.problem(); }
 
  private:
-  void assemble(const Model& model, std::span<const int> contacts, const Rule& rule,
+  void assemble(const ContactModel& model, std::span<const int> contacts, const Rule& rule,
                 const State& state);
   void measure_approach(const State& state);
-  void add_newton_biases(const Model& model, const Rule& rule);
+  void add_newton_biases(const ContactModel& model, const Rule& rule);
   void add_compliance(const Rule& rule);
-  bool add_restitution(const Model& model, const Rule& rule, const StepSolution& compression);
+  bool add_restitution(const ContactModel& model, const Rule& rule,
+                       const StepSolution& compression);
   double kinetic_energy_change(const VectorXd& v_after) const;
-  const ContactInfo& info(const Model& model, int j) const;
-  ImpactLaw law_of(const Model& model, int j, const Rule& rule) const;
+  const ContactInfo& info(const ContactModel& model, int j) const;
+  ImpactLaw law_of(const ContactModel& model, int j, const Rule& rule) const;
 
   StepAssembly assembly_;
   VectorXd v_before_, v_compressed_;

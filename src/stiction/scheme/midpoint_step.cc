@@ -23,7 +23,7 @@ constexpr double kTurningShare = 0.25;
 
 }  // namespace
 
-bool MidpointStep::step(const Model& model, const State& start, double h,
+bool MidpointStep::step(const ContactModel& model, const State& start, double h,
                         std::span<const int> touching, StepForces& forces, SolveStage& solve,
                         State& end, OutcomeReader& reader, StepResult& result) {
   from_ = start;
@@ -61,9 +61,9 @@ bool MidpointStep::step(const Model& model, const State& start, double h,
   return has_converged;
 }
 
-bool MidpointStep::iterate(const Model& model, const State& start, double h, bool is_shortest,
-                           std::span<const int> touching, StepForces& forces, SolveStage& solve,
-                           State& end, StepResult& result) {
+bool MidpointStep::iterate(const ContactModel& model, const State& start, double h,
+                           bool is_shortest, std::span<const int> touching, StepForces& forces,
+                           SolveStage& solve, State& end, StepResult& result) {
   end.t = guess_.t = start.t + h;
   guess_.v = start.v;
   model.displace(start.q, start.v, h, guess_.q);
@@ -107,7 +107,7 @@ bool MidpointStep::iterate(const Model& model, const State& start, double h, boo
 }
 
 /// The linear problem whose fixed point v⁺ = guess.v is the step.
-void MidpointStep::assemble(const Model& model, const State& start, double h,
+void MidpointStep::assemble(const ContactModel& model, const State& start, double h,
                             std::span<const int> touching, const StepForces& forces,
                             const State& guess) {
   mean_velocity_ = 0.5 * (start.v + guess.v);
@@ -129,7 +129,7 @@ void MidpointStep::assemble(const Model& model, const State& start, double h,
 }
 
 /// The nearest velocities, in the norm of M, that the joints at q⁺ allow.
-void MidpointStep::project_velocity(const Model& model, std::span<const int> touching,
+void MidpointStep::project_velocity(const ContactModel& model, std::span<const int> touching,
                                     SolveStage& solve, State& end, OutcomeReader& reader,
                                     StepResult& result) {
   if (model.num_constraints() + model.num_velocity_rows() == 0) return;

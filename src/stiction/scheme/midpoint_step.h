@@ -29,18 +29,18 @@ class MidpointStep {
   /// Steps by h > 0 into `end` and adds what happened to `result`. `touching` contacts take part.
   /// `forces` are those of the last step and become those of this one. False if a part of the step
   /// did not converge.
-  bool step(const Model& model, const State& start, double h, std::span<const int> touching,
+  bool step(const ContactModel& model, const State& start, double h, std::span<const int> touching,
             StepForces& forces, SolveStage& solve, State& end, OutcomeReader& reader,
             StepResult& result);
   const StepProblem& problem() const { return assembly_.problem(); }
 
  private:
-  bool iterate(const Model& model, const State& start, double h, bool is_shortest,
+  bool iterate(const ContactModel& model, const State& start, double h, bool is_shortest,
                std::span<const int> touching, StepForces& forces, SolveStage& solve, State& end,
                StepResult& result);
-  void assemble(const Model& model, const State& start, double h, std::span<const int> touching,
-                const StepForces& forces, const State& guess);
-  void project_velocity(const Model& model, std::span<const int> touching, SolveStage& solve,
+  void assemble(const ContactModel& model, const State& start, double h,
+                std::span<const int> touching, const StepForces& forces, const State& guess);
+  void project_velocity(const ContactModel& model, std::span<const int> touching, SolveStage& solve,
                         State& end, OutcomeReader& reader, StepResult& result);
 
   SpookOptions options_;

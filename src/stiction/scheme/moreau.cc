@@ -21,17 +21,18 @@ constexpr StepAssembly::ConstraintForm kConstraints{.compliance = 1e-8,
 
 }  // namespace
 
-void MoreauScheme::check(const Model& model) const {
-  for (int j = 0; j < model.num_contacts(); ++j)
-    if (model.contact(j).impact == ImpactLaw::kPoisson)
+void MoreauScheme::check(const ContactModel& model) const {
+  for (const ContactInfo* law : model.contact_laws())
+    if (law->impact == ImpactLaw::kPoisson)
       throw InputError(fmt::format(
           "contact '{}' asks for Poisson's impact law, moreau has Newton's; take one of "
           "the schemes that locate collisions, such as trapezoidal-2",
-          model.contact(j).name));
+          law->name));
+  check_contacts_are_rigid(name(), model);
 }
 
-void MoreauScheme::step(const Model& model, const State& start, const SchemeMemory&, double h,
-                        SolveStage& solve, StepResult& result) {
+void MoreauScheme::step(const ContactModel& model, const State& start, const SchemeMemory&,
+                        double h, SolveStage& solve, StepResult& result) {
   model.displace(start.q, start.v, 0.5 * h, q_mid_);
   const EvaluationPoint mid{start.t + 0.5 * h, q_mid_};
 

@@ -25,8 +25,8 @@ class MoreauScheme final : public Scheme {
 
   std::string_view name() const override { return "moreau"; }
   /// Contacts that ask for Poisson's law need a scheme that locates collisions.
-  void check(const Model& model) const override;
-  void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+  void check(const ContactModel& model) const override;
+  void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;
   const StepProblem& last_problem() const override { return assembly_.problem(); }
 

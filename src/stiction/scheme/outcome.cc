@@ -94,7 +94,7 @@ ContactStatus contact_status(const StepProblem& problem, const StepSolution& sol
                                                             : ContactStatus::kStick;
 }
 
-void OutcomeReader::begin(const Model& model, StepResult& result) {
+void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
   for (const ContactOutcome& contact : result.contacts)
     if (contact.contact < static_cast<int>(slot_.size())) slot_[contact.contact] = -1;
   slot_.resize(model.num_contacts(), -1);
@@ -116,7 +116,7 @@ void OutcomeReader::add(const StepAssembly& assembly, const StepSolution& soluti
   add_contacts(assembly, solution, phase, result);
 }
 
-void OutcomeReader::add_applied_work(const Model& model, const EvaluationPoint& point,
+void OutcomeReader::add_applied_work(const ContactModel& model, const EvaluationPoint& point,
                                      const VectorXd& v, double duration, const Phase& phase,
                                      StepResult& result) {
   if (duration == 0) return;
@@ -202,7 +202,9 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
   }
 }
 
-void OutcomeReader::finish(const Model& model, StepResult& result) {
+void OutcomeReader::finish(const ContactModel& model, StepResult& result) {
+  for (StepEvent& event : result.events)
+    if (event.contact >= 0) event.key = model.contact_key(event.contact);
   if (result.contacts.empty()) return;
   const auto is_earlier = [](const ContactOutcome& a, const ContactOutcome& b) {
     return a.contact < b.contact;
@@ -211,7 +213,9 @@ void OutcomeReader::finish(const Model& model, StepResult& result) {
     std::sort(result.contacts.begin(), result.contacts.end(), is_earlier);
   evaluator_.compute_gaps(model, result.end.t, result.end.q, gaps_);
   for (ContactOutcome& outcome : result.contacts) {
+    outcome.key = model.contact_key(outcome.contact);
     outcome.gap = gaps_[outcome.contact];
+    outcome.place = model.locate_contact(result.end, outcome.contact);
     slot_[outcome.contact] = -1;
   }
 }

@@ -17,7 +17,7 @@ Eigen::Vector3d contact_velocity(const StepProblem& problem, const StepSolution&
 class OutcomeReader {
  public:
   /// Empties contacts, joint impulses, work and events of `result`.
-  void begin(const Model& model, StepResult& result);
+  void begin(const ContactModel& model, StepResult& result);
 
   /// One solved problem that takes v_start to v_end. `share` is the part of it that was used: an
   /// event may cut a step short.
@@ -30,11 +30,11 @@ class OutcomeReader {
            StepResult& result);
   /// Work of the applied forces as they are at (point, v), over `duration`, along the mean velocity
   /// of `phase`.
-  void add_applied_work(const Model& model, const EvaluationPoint& point, const VectorXd& v,
+  void add_applied_work(const ContactModel& model, const EvaluationPoint& point, const VectorXd& v,
                         double duration, const Phase& phase, StepResult& result);
 
   /// Orders the contacts and gives them their gaps at the end of the step; `result.end` is set.
-  void finish(const Model& model, StepResult& result);
+  void finish(const ContactModel& model, StepResult& result);
 
  private:
   ContactOutcome& outcome_of(int contact, StepResult& result);
@@ -46,7 +46,7 @@ class OutcomeReader {
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
   VectorXd gaps_, force_;
   std::vector<int> slot_;  // of every contact of the model in result.contacts, or −1
-  ModelEvaluator evaluator_;
+  ContactEvaluator evaluator_;
 };
 
 }  // namespace stiction

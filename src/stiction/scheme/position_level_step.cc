@@ -1,6 +1,7 @@
 #include "stiction/scheme/position_level_step.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stiction {
 namespace {
@@ -19,21 +20,22 @@ constexpr double kMinDamping = 1.0 / 64;
 
 }  // namespace
 
-void PositionLevelStep::choose_contacts(const Model& model,
+void PositionLevelStep::choose_contacts(const ContactModel& model,
                                         const std::vector<ContactStatus>& closed, double t) {
   evaluator_.compute_gaps(model, t, prediction_, gaps_);
   is_active_.assign(model.num_contacts(), 0);
   active_.clear();
   for (int j = 0; j < model.num_contacts(); ++j) {
     const bool was_closed = !closed.empty() && closed[j] != ContactStatus::kOpen;
-    if (!was_closed && gaps_[j] >= 0) continue;
+    // Of alternatives those that do not count are infinitely far.
+    if (std::isinf(gaps_[j]) || (!was_closed && gaps_[j] >= 0)) continue;
     is_active_[j] = 1;
     active_.push_back(j);
   }
 }
 
 /// Returns whether there were any. The set only grows, so that a step ends.
-bool PositionLevelStep::add_violated_contacts(const Model& model, const State& end) {
+bool PositionLevelStep::add_violated_contacts(const ContactModel& model, const State& end) {
   evaluator_.compute_gaps(model, end.t, end.q, gaps_);
   bool has_grown = false;
   for (int j = 0; j < model.num_contacts(); ++j)
@@ -45,8 +47,9 @@ bool PositionLevelStep::add_violated_contacts(const Model& model, const State& e
   return has_grown;
 }
 
-const StepSolution& PositionLevelStep::solve_at_prediction(const Model& model, const State& start,
-                                                           double h, const Options& options,
+const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& model,
+                                                           const State& start, double h,
+                                                           const Options& options,
                                                            SolveStage& solve, State& end) {
   const EvaluationPoint prediction{start.t + h, prediction_}, mid{start.t + 0.5 * h, mid_};
   assembly_.clear();
@@ -68,7 +71,7 @@ const StepSolution& PositionLevelStep::solve_at_prediction(const Model& model, c
   return solution;
 }
 
-PositionLevelStep::Report PositionLevelStep::step(const Model& model, const State& start,
+PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, const State& start,
                                                   const std::vector<ContactStatus>& closed,
                                                   double h, const Options& options,
                                                   SolveStage& solve, State& end,

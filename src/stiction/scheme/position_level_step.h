@@ -34,22 +34,23 @@ class PositionLevelStep {
   /// Steps by h > 0 into `end`, and adds what happened to `result`. `closed` are the contacts that
   /// pressed in the last step (empty: none); they take part, and those that the prediction or the
   /// end of the step violate.
-  Report step(const Model& model, const State& start, const std::vector<ContactStatus>& closed,
-              double h, const Options& options, SolveStage& solve, State& end,
-              OutcomeReader& reader, StepResult& result);
+  Report step(const ContactModel& model, const State& start,
+              const std::vector<ContactStatus>& closed, double h, const Options& options,
+              SolveStage& solve, State& end, OutcomeReader& reader, StepResult& result);
   /// Of all contacts of the model after the last step.
   const std::vector<ContactStatus>& status() const { return status_; }
   const StepProblem& problem() const { return assembly_.problem(); }
 
  private:
-  void choose_contacts(const Model& model, const std::vector<ContactStatus>& closed, double t);
-  bool add_violated_contacts(const Model& model, const State& end);
-  const StepSolution& solve_at_prediction(const Model& model, const State& start, double h,
+  void choose_contacts(const ContactModel& model, const std::vector<ContactStatus>& closed,
+                       double t);
+  bool add_violated_contacts(const ContactModel& model, const State& end);
+  const StepSolution& solve_at_prediction(const ContactModel& model, const State& start, double h,
                                           const Options& options, SolveStage& solve, State& end);
 
   StepAssembly assembly_;
   SolverReport solver_report_;
-  ModelEvaluator evaluator_;
+  ContactEvaluator evaluator_;
   VectorXd prediction_, mid_, move_, gaps_, start_gaps_;
   std::vector<char> is_active_;
   std::vector<int> active_;

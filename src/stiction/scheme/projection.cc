@@ -51,6 +51,9 @@ constexpr double kNeighbourShare = 1e-3;
 /// Gaps below this share of their natural size touch at the start of a simulation.
 constexpr double kTouching = 1e-9;
 
+/// Of a gap: that another separation of the same pair counts.
+bool is_alternative(double value) { return value == kInfinity; }
+
 /// Not-a-number counts as infinite, so that no comparison loses it.
 double relative(double amount, double size) {
   if (amount == 0) return 0;
@@ -60,8 +63,9 @@ double relative(double amount, double size) {
 
 }  // namespace
 
-PositionProjection::Outcome PositionProjection::project(const Model& model, const Request& request,
-                                                        SolveStage& solve, VectorXd& q) {
+PositionProjection::Outcome PositionProjection::project(const ContactModel& model,
+                                                        const Request& request, SolveStage& solve,
+                                                        VectorXd& q) {
   is_velocity_ = false;
   prepare(model, request.t, request.guess, request.guess);
   list_position_rows(model, request);
@@ -79,7 +83,7 @@ PositionProjection::Outcome PositionProjection::project(const Model& model, cons
   return outcome;
 }
 
-PositionProjection::Outcome PositionProjection::project_velocity(const Model& model,
+PositionProjection::Outcome PositionProjection::project_velocity(const ContactModel& model,
                                                                  SolveStage& solve, State& state) {
   list_velocity_rows(model, state);
   is_velocity_ = true;
@@ -88,7 +92,7 @@ PositionProjection::Outcome PositionProjection::project_velocity(const Model& mo
 }
 
 /// Metric M(q) and natural sizes of the coordinates, for a projection of `target`.
-void PositionProjection::prepare(const Model& model, double t, const VectorXd& q,
+void PositionProjection::prepare(const ContactModel& model, double t, const VectorXd& q,
                                  const VectorXd& target) {
   t_ = t;
   target_ = target;
@@ -123,7 +127,7 @@ void PositionProjection::prepare(const Model& model, double t, const VectorXd& q
 }
 
 /// All rows of the model, none of them in use.
-void PositionProjection::lay_out_rows(const Model& model) {
+void PositionProjection::lay_out_rows(const ContactModel& model) {
   rows_.clear();
   const auto add = [&](auto number) {
     for (int p = 0; p < static_cast<int>(model.parts().size()); ++p)
@@ -131,10 +135,11 @@ void PositionProjection::lay_out_rows(const Model& model) {
   };
   add([](const System& system) { return system.num_constraints(); });
   add([](const System& system) { return system.num_springs(); });
-  add([](const System& system) { return system.num_contacts(); });
+  for (int j = 0; j < model.num_contacts(); ++j)
+    rows_.push_back({.part = model.part_of_contact(j)});
 }
 
-void PositionProjection::list_position_rows(const Model& model, const Request& request) {
+void PositionProjection::list_position_rows(const ContactModel& model, const Request& request) {
   lay_out_rows(model);
   auto row = rows_.begin();
   for (int i = 0; i < model.num_constraints(); ++i, ++row)
@@ -151,7 +156,7 @@ void PositionProjection::list_position_rows(const Model& model, const Request& r
 }
 
 /// Constraints, conditions on velocities, and contacts that touch, with their gradients at state.q.
-void PositionProjection::list_velocity_rows(const Model& model, const State& state) {
+void PositionProjection::list_velocity_rows(const ContactModel& model, const State& state) {
   is_velocity_ = false;
   prepare(model, state.t, state.q, state.q);
   list_position_rows(model, {.t = state.t, .guess = state.q});
@@ -175,7 +180,7 @@ void PositionProjection::list_velocity_rows(const Model& model, const State& sta
 }
 
 /// Of all rows that are wanted, with their drifts, mobilities and, the first time, their sizes.
-void PositionProjection::evaluate_gradients(const Model& model, const VectorXd& q) {
+void PositionProjection::evaluate_gradients(const ContactModel& model, const VectorXd& q) {
   gradients_.clear();
   model.append_constraint_rows(t_, q, gradients_);
   model.append_spring_rows(t_, q, gradients_);
@@ -195,7 +200,8 @@ void PositionProjection::evaluate_gradients(const Model& model, const VectorXd& 
 
 /// The mobility of a row and, once, its natural size: what its value is the small difference of.
 void PositionProjection::measure_row(Row& row) {
-  double total = std::abs(row.value) + (is_velocity_ ? std::abs(row.drift) : 0);
+  double total = (is_alternative(row.value) ? 0 : std::abs(row.value)) +
+                 (is_velocity_ ? std::abs(row.drift) : 0);
   row.mobility = 0;
   const BlockRows& rows = gradients_.rows;
   for (int e = rows.entry_start(row.gradient); e < rows.entry_start(row.gradient + 1); ++e) {
@@ -211,7 +217,7 @@ void PositionProjection::measure_row(Row& row) {
   if (row.size == 0) row.size = total;
 }
 
-void PositionProjection::evaluate_values(const Model& model, const VectorXd& x) {
+void PositionProjection::evaluate_values(const ContactModel& model, const VectorXd& x) {
   if (is_velocity_) {
     for (Row& row : rows_)
       if (row.is_wanted) row.trial = times_gradient(model, row, x) + row.drift;
@@ -225,7 +231,7 @@ void PositionProjection::evaluate_values(const Model& model, const VectorXd& x) 
   for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].trial = values_[i] - rows_[i].target;
 }
 
-void PositionProjection::move(const Model& model, const VectorXd& x, const VectorXd& step,
+void PositionProjection::move(const ContactModel& model, const VectorXd& x, const VectorXd& step,
                               double share, VectorXd& out) const {
   if (is_velocity_)
     out = x + share * step;
@@ -240,6 +246,7 @@ void PositionProjection::keep_trial_values() {
 /// By how much a row misses its condition at the trial point; 0 if it holds.
 double PositionProjection::miss_of(const Row& row) {
   if (row.kind == Kind::kUnused || (row.kind == Kind::kGap && row.trial > 0)) return 0;
+  if (row.kind == Kind::kClosed && is_alternative(row.trial)) return 0;
   return std::abs(row.trial);
 }
 
@@ -276,7 +283,7 @@ bool PositionProjection::Error::is_improved_by(const Error& trial, double share)
          (1 - share / 8) * (violation + kSpringWeight * spring);
 }
 
-PositionProjection::Outcome PositionProjection::run(const Model& model, SolveStage& solve,
+PositionProjection::Outcome PositionProjection::run(const ContactModel& model, SolveStage& solve,
                                                     VectorXd& x) {
   anchor_ = target_;
   x = target_;
@@ -325,7 +332,7 @@ bool PositionProjection::release_springs(const VectorXd& x) {
 }
 
 /// Values and sizes at the target, of contacts only where the target violates them.
-void PositionProjection::start(const Model& model) {
+void PositionProjection::start(const ContactModel& model) {
   evaluate_values(model, target_);
   keep_trial_values();
   for (Row& row : rows_) {
@@ -337,7 +344,7 @@ void PositionProjection::start(const Model& model) {
   if (!is_velocity_) evaluate_gradients(model, target_);
 }
 
-void PositionProjection::choose_contacts_in_reach(const Model& model, const VectorXd& x) {
+void PositionProjection::choose_contacts_in_reach(const ContactModel& model, const VectorXd& x) {
   for (Row& row : rows_)
     if (row.kind == Kind::kGap) row.is_wanted = true;
   evaluate_gradients(model, x);
@@ -369,7 +376,7 @@ bool PositionProjection::admit_violated_contacts() {
 ///
 /// Gaps are rows whose change of the multiplier is bounded from below by −ν: as in the others it
 /// vanishes in the end, so that errors of a solver are relative to what is left to correct.
-void PositionProjection::assemble(const Model& model, const VectorXd& x) {
+void PositionProjection::assemble(const ContactModel& model, const VectorXd& x) {
   problem_.clear();
   problem_rows_.clear();
   find_way(model, x);
@@ -381,7 +388,7 @@ void PositionProjection::assemble(const Model& model, const VectorXd& x) {
   }
   for (int i = 0; i < static_cast<int>(rows_.size()); ++i) {
     const Row& row = rows_[i];
-    if (!row.is_wanted || !(row.mobility > 0)) continue;
+    if (!row.is_wanted || !(row.mobility > 0) || is_alternative(row.value)) continue;
     const double compliance = row.kind == Kind::kSpring ? kSpringCompliance : kRowCompliance;
     problem_.add_bilateral_row(
         {.compliance = compliance * row.mobility,
@@ -400,7 +407,7 @@ void PositionProjection::assemble(const Model& model, const VectorXd& x) {
 
 /// Moves x by the largest share of the step that helps, and returns it; 0 if none does. The whole
 /// step has been evaluated.
-double PositionProjection::find_step(const Model& model, Error& error, VectorXd& x) {
+double PositionProjection::find_step(const ContactModel& model, Error& error, VectorXd& x) {
   for (double share = 1;; share *= 0.5) {
     const Error trial = measure_error();
     if (error.is_improved_by(trial, share)) {
@@ -416,14 +423,14 @@ double PositionProjection::find_step(const Model& model, Error& error, VectorXd&
 }
 
 /// From the anchor to x.
-void PositionProjection::find_way(const Model& model, const VectorXd& x) {
+void PositionProjection::find_way(const ContactModel& model, const VectorXd& x) {
   if (is_velocity_)
     way_ = x - anchor_;
   else
     model.displacement(anchor_, x, way_);
 }
 
-void PositionProjection::update_multipliers(const Model& model, const StepSolution& solution,
+void PositionProjection::update_multipliers(const ContactModel& model, const StepSolution& solution,
                                             double share, bool do_springs_gain, const VectorXd& x) {
   find_way(model, x);
   part_move_.assign(model.parts().size(), 0.0);

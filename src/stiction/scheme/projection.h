@@ -41,12 +41,13 @@ class PositionProjection {
   /// Sets q. If the guess meets all conditions to rounding it is returned bit by bit and nothing is
   /// solved. If the outcome is not feasible, q is the best that was found and is finite for a
   /// finite guess. Does not allocate once warm.
-  [[nodiscard]] Outcome project(const Model& model, const Request& request, SolveStage& solve,
-                                VectorXd& q);
+  [[nodiscard]] Outcome project(const ContactModel& model, const Request& request,
+                                SolveStage& solve, VectorXd& q);
 
   /// The nearest v with G v + ∂Θ/∂t = 0 and N v + ŵ_N ≥ 0 for the contacts that touch, in the norm
   /// of M: for a start whose velocities contradict its constraints. Changes state.v alone.
-  [[nodiscard]] Outcome project_velocity(const Model& model, SolveStage& solve, State& state);
+  [[nodiscard]] Outcome project_velocity(const ContactModel& model, SolveStage& solve,
+                                         State& state);
 
   /// The step problem that was solved last.
   const StepProblem& last_problem() const { return problem_; }
@@ -79,34 +80,34 @@ class PositionProjection {
     bool is_improved_by(const Error& trial, double share) const;
   };
 
-  void prepare(const Model& model, double t, const VectorXd& q, const VectorXd& target);
-  void lay_out_rows(const Model& model);
-  void list_position_rows(const Model& model, const Request& request);
-  void list_velocity_rows(const Model& model, const State& state);
+  void prepare(const ContactModel& model, double t, const VectorXd& q, const VectorXd& target);
+  void lay_out_rows(const ContactModel& model);
+  void list_position_rows(const ContactModel& model, const Request& request);
+  void list_velocity_rows(const ContactModel& model, const State& state);
 
-  void evaluate_gradients(const Model& model, const VectorXd& q);
+  void evaluate_gradients(const ContactModel& model, const VectorXd& q);
   void measure_row(Row& row);
-  void evaluate_values(const Model& model, const VectorXd& x);
+  void evaluate_values(const ContactModel& model, const VectorXd& x);
   void keep_trial_values();
   static double miss_of(const Row& row);
   Error measure_error() const;
 
-  Outcome run(const Model& model, SolveStage& solve, VectorXd& x);
-  void start(const Model& model);
-  void choose_contacts_in_reach(const Model& model, const VectorXd& x);
+  Outcome run(const ContactModel& model, SolveStage& solve, VectorXd& x);
+  void start(const ContactModel& model);
+  void choose_contacts_in_reach(const ContactModel& model, const VectorXd& x);
   bool admit_violated_contacts();
   bool release_springs(const VectorXd& x);
-  void assemble(const Model& model, const VectorXd& x);
-  double find_step(const Model& model, Error& error, VectorXd& x);
-  void find_way(const Model& model, const VectorXd& x);
-  void update_multipliers(const Model& model, const StepSolution& solution, double share,
+  void assemble(const ContactModel& model, const VectorXd& x);
+  double find_step(const ContactModel& model, Error& error, VectorXd& x);
+  void find_way(const ContactModel& model, const VectorXd& x);
+  void update_multipliers(const ContactModel& model, const StepSolution& solution, double share,
                           bool do_springs_gain, const VectorXd& x);
 
-  double times_gradient(const Model& model, const Row& row, const VectorXd& x) const {
+  double times_gradient(const ContactModel& model, const Row& row, const VectorXd& x) const {
     return gradients_.rows.times(row.gradient, 0, model.block_starts(), x.data());
   }
   /// x moved by share·step.
-  void move(const Model& model, const VectorXd& x, const VectorXd& step, double share,
+  void move(const ContactModel& model, const VectorXd& x, const VectorXd& step, double share,
             VectorXd& out) const;
   ConstRowMatrixMap mass(int block) const {
     return {mass_.data() + mass_start_[block], block_size_[block], block_size_[block]};

@@ -52,10 +52,10 @@ void SolveStage::commit(const StepProblem& problem, const StepSolution& solution
   certificate_.include(certifier_.certify(problem, solution));
   if (was_good && !certificate_.meets(tolerance_))
     for (const int j : certifier_.offenders(tolerance_).contacts)
-      offending_contacts_.push_back(static_cast<int>(problem.key[j]));
+      offending_contacts_.push_back(problem.key[j]);
 }
 
-void SolveStage::certify_state(const Model& model, const State& state) {
+void SolveStage::certify_state(const ContactModel& model, const State& state) {
   Certificate state_figures;
   state_figures.gap = evaluator_.compute_smallest_gap(model, state);
   state_figures.joint = evaluator_.compute_joint_error(model, state);
@@ -104,6 +104,14 @@ void check_options(const SteppingOptions& options) {
   const ErrorControl& c = options.error_control;
   require(c.tolerance >= 0, "error_control.tolerance", c.tolerance, ">= 0");
   require(c.min_step > 0 && c.min_step < 1, "error_control.min_step", c.min_step, "in (0, 1)");
+}
+
+void check_contacts_are_rigid(std::string_view scheme, const ContactModel& model) {
+  for (const ContactInfo* law : model.contact_laws())
+    if (law->compliance > 0)
+      throw InputError(fmt::format(
+          "contact '{}' has compliance {}, {} has rigid contacts; take spook or stewart-trinkle",
+          law->name, law->compliance, scheme));
 }
 
 std::vector<std::string> scheme_names() {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "stiction/base/stepping_options.h"
-#include "stiction/model/model.h"
+#include "stiction/contact/contact_model.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/contact_status.h"
 #include "stiction/problem/solver.h"
@@ -20,7 +20,9 @@ namespace stiction {
 
 /// What one active contact did in a step.
 struct ContactOutcome {
-  int contact = 0;  // index among all contacts of the model
+  int contact = 0;               // index among all contacts of the model in this step
+  std::uint64_t key = 0;         // the same contact in all steps
+  System::ContactPlace place{};  // at the end of the step
   ContactStatus status = ContactStatus::kOpen;
   double gap = 0;                          // [m] at the end of the step
   std::array<double, 3> impulse{0, 0, 0};  // [N s] normal, tangent 1, tangent 2
@@ -41,6 +43,7 @@ struct StepWork {
 /// taken leaves it alone, and a checkpoint keeps it.
 struct SchemeMemory {
   std::vector<ContactStatus> contacts;  // one per contact of the model, as the last step left it
+  std::vector<std::uint64_t> keys;      // of those contacts
   double substep = 0;                   // [s] to try next, of error control; 0: none yet
   std::vector<double> joint_forces;     // one per joint row, mean of the last step; empty: none yet
   std::vector<double> contact_forces;   // three per contact, likewise
@@ -60,7 +63,8 @@ std::string_view to_text(EventKind kind);
 struct StepEvent {
   EventKind kind = EventKind::kCollision;
   double time = 0;           // [s]
-  int contact = 0;           // index among all contacts of the model; −1 for kFloor
+  int contact = 0;           // index among all contacts of the model in this step; −1 for kFloor
+  std::uint64_t key = 0;     // of that contact
   double energy_change = 0;  // [J] of the whole impact; 0 for other events
 };
 
@@ -93,26 +97,25 @@ class SolveStage {
   void commit(const StepProblem& problem, const StepSolution& solution, const SolverReport& report);
 
   /// Adds the gap and joint figures of the state that the step ends in.
-  void certify_state(const Model& model, const State& state);
+  void certify_state(const ContactModel& model, const State& state);
 
   double tolerance() const { return tolerance_; }
   const Certificate& certificate() const { return certificate_; }
   const SolverReport& report() const { return report_; }
   double wall() const { return wall_; }  // [s] in the solver
-  /// Contacts above tolerance in the first solve of the step that missed it, by their index in the
-  /// model.
-  const std::vector<int>& offending_contacts() const { return offending_contacts_; }
+  /// Contacts above tolerance in the first solve of the step that missed it, by their key.
+  const std::vector<std::uint64_t>& offending_contacts() const { return offending_contacts_; }
 
  private:
   Solver& solver_;
   double tolerance_;
   Certifier certifier_;
-  ModelEvaluator evaluator_;
+  ContactEvaluator evaluator_;
   StepSolution solution_;
   Certificate certificate_;
   SolverReport report_;
   double wall_ = 0;
-  std::vector<int> offending_contacts_;
+  std::vector<std::uint64_t> offending_contacts_;
 };
 
 class Scheme {
@@ -120,17 +123,21 @@ class Scheme {
   virtual ~Scheme() = default;
   virtual std::string_view name() const = 0;
   /// Throws InputError if the model lacks what the scheme needs.
-  virtual void check(const Model&) const {}
+  virtual void check(const ContactModel&) const {}
   /// What the scheme leaves out of the model, in sentences for the user; empty as a rule.
-  virtual std::vector<std::string> notes(const Model&) const { return {}; }
+  virtual std::vector<std::string> notes(const ContactModel&) const { return {}; }
   /// Advances from `start` by h ≥ 0; h = 0 is the pure impact equation. `memory` is what the last
   /// step left, or empty. `result` is overwritten and its storage reused. Whether the step is good
   /// enough is for the caller to read from `solve`.
-  virtual void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
-                    SolveStage& solve, StepResult& result) = 0;
+  virtual void step(const ContactModel& model, const State& start, const SchemeMemory& memory,
+                    double h, SolveStage& solve, StepResult& result) = 0;
   /// The step problem that was solved last, for dumping it to a file.
   virtual const StepProblem& last_problem() const = 0;
 };
+
+/// Throws InputError if a contact has a compliance: only spook and stewart-trinkle know gaps while
+/// a contact is closed.
+void check_contacts_are_rigid(std::string_view scheme, const ContactModel& model);
 
 struct SchemeOptions {
   /// The section for contacts with two tangent rows; with one tangent row all sections agree.

@@ -21,20 +21,20 @@ SpookScheme::SpookScheme(const SchemeOptions& options)
       midpoint_(options.friction, options.stepping.spook),
       last_problem_(&assembly_.problem()) {}
 
-void SpookScheme::check(const Model& model) const {
-  for (int j = 0; j < model.num_contacts(); ++j)
-    if (model.contact(j).impact == ImpactLaw::kPoisson)
-      throw InputError(fmt::format("contact '{}' asks for Poisson's impact law, spook has Newton's",
-                                   model.contact(j).name));
+void SpookScheme::check(const ContactModel& model) const {
+  for (const ContactInfo* law : model.contact_laws())
+    if (law->impact == ImpactLaw::kPoisson)
+      throw InputError(
+          fmt::format("contact '{}' asks for Poisson's impact law, spook has Newton's", law->name));
 }
 
-void SpookScheme::step(const Model& model, const State& start, const SchemeMemory& memory, double h,
-                       SolveStage& solve, StepResult& result) {
+void SpookScheme::step(const ContactModel& model, const State& start, const SchemeMemory& memory,
+                       double h, SolveStage& solve, StepResult& result) {
   reader_.begin(model, result);
   start_ = start;
   result.memory = memory;
   forces_.recall(model, memory);
-  ModelEvaluator::compute_gaps(model, start.t, start.q, gaps_);
+  ContactEvaluator::compute_gaps(model, start.t, start.q, gaps_);
   touching_.clear();
   for (int j = 0; j < model.num_contacts(); ++j)
     if (!(gaps_[j] > options_.events.contact_tolerance)) touching_.push_back(j);
@@ -57,7 +57,8 @@ void SpookScheme::step(const Model& model, const State& start, const SchemeMemor
 /// Lacoursière–Linde, (71): contacts that touch and do not part. Those that part already would
 /// raise the energy by ½ν(γ⁺ + γ⁻) if something pushes them back, and have their turn in the next
 /// step.
-void SpookScheme::strike(const Model& model, double h, SolveStage& solve, StepResult& result) {
+void SpookScheme::strike(const ContactModel& model, double h, SolveStage& solve,
+                         StepResult& result) {
   int fastest = -1;
   double approach = h == 0 ? 0 : options_.events.restitution_threshold;
   striking_.clear();
@@ -84,7 +85,7 @@ void SpookScheme::strike(const Model& model, double h, SolveStage& solve, StepRe
                            .energy_change = change.value_or(0)});
 }
 
-void SpookScheme::assemble(const Model& model, double h) {
+void SpookScheme::assemble(const ContactModel& model, double h) {
   const EvaluationPoint here{start_.t, start_.q};
   const StepAssembly::SpookForm form{.compliance = options_.spook.compliance,
                                      .relaxation = options_.spook.relaxation * h};
@@ -99,7 +100,7 @@ void SpookScheme::assemble(const Model& model, double h) {
   assembly_.add_spook_contacts(model, start_, h, form, touching_);
 }
 
-void SpookScheme::step_linearly(const Model& model, double h, SolveStage& solve,
+void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage& solve,
                                 StepResult& result) {
   const EvaluationPoint here{start_.t, start_.q};
   SolverReport report;

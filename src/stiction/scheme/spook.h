@@ -20,22 +20,22 @@ class SpookScheme final : public Scheme {
   explicit SpookScheme(const SchemeOptions& options);
 
   std::string_view name() const override { return "spook"; }
-  void check(const Model& model) const override;
-  void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+  void check(const ContactModel& model) const override;
+  void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;
   const StepProblem& last_problem() const override { return *last_problem_; }
 
  private:
-  void strike(const Model& model, double h, SolveStage& solve, StepResult& result);
-  void step_linearly(const Model& model, double h, SolveStage& solve, StepResult& result);
-  void assemble(const Model& model, double h);
+  void strike(const ContactModel& model, double h, SolveStage& solve, StepResult& result);
+  void step_linearly(const ContactModel& model, double h, SolveStage& solve, StepResult& result);
+  void assemble(const ContactModel& model, double h);
 
   SteppingOptions options_;
   StepAssembly assembly_;
   ImpactStage impact_;
   MidpointStep midpoint_;
   OutcomeReader reader_;
-  ModelEvaluator evaluator_;
+  ContactEvaluator evaluator_;
   const StepProblem* last_problem_;
 
   State start_;  // of the step, after its impacts

@@ -2,7 +2,7 @@
 
 namespace stiction {
 
-void StepForces::recall(const Model& model, const SchemeMemory& memory) {
+void StepForces::recall(const ContactModel& model, const SchemeMemory& memory) {
   joints = memory.joint_forces;
   contacts = memory.contact_forces;
   joints.resize(model.num_joint_rows(), 0.0);
@@ -14,7 +14,7 @@ void StepForces::keep(SchemeMemory& memory) const {
   memory.contact_forces = contacts;
 }
 
-void StepForces::read(const Model& model, const StepAssembly& assembly,
+void StepForces::read(const ContactModel& model, const StepAssembly& assembly,
                       const StepSolution& solution, double h) {
   joints.assign(model.num_joint_rows(), 0.0);
   contacts.assign(static_cast<std::size_t>(3) * model.num_contacts(), 0.0);

@@ -13,10 +13,10 @@ struct StepForces {
   std::vector<double> contacts;  // three per contact
 
   /// From what the last step left; zeros if it left nothing.
-  void recall(const Model& model, const SchemeMemory& memory);
+  void recall(const ContactModel& model, const SchemeMemory& memory);
   void keep(SchemeMemory& memory) const;
   /// Of a solution, over h > 0.
-  void read(const Model& model, const StepAssembly& assembly, const StepSolution& solution,
+  void read(const ContactModel& model, const StepAssembly& assembly, const StepSolution& solution,
             double h);
 };
 

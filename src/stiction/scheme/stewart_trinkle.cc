@@ -4,18 +4,19 @@
 
 namespace stiction {
 
-std::vector<std::string> StewartTrinkleScheme::notes(const Model& model) const {
+std::vector<std::string> StewartTrinkleScheme::notes(const ContactModel& model) const {
   std::vector<std::string> notes;
-  for (int j = 0; j < model.num_contacts(); ++j)
-    if (model.contact(j).restitution > 0 || model.contact(j).restitution_tangential > 0)
+  for (const ContactInfo* law : model.contact_laws())
+    if (law->restitution > 0 || law->restitution_tangential > 0)
       notes.push_back(fmt::format(
           "stewart-trinkle treats impacts as inelastic; restitution of contact '{}' is not used",
-          model.contact(j).name));
+          law->name));
   return notes;
 }
 
-void StewartTrinkleScheme::step(const Model& model, const State& start, const SchemeMemory& memory,
-                                double h, SolveStage& solve, StepResult& result) {
+void StewartTrinkleScheme::step(const ContactModel& model, const State& start,
+                                const SchemeMemory& memory, double h, SolveStage& solve,
+                                StepResult& result) {
   reader_.begin(model, result);
   is_impact_ = h == 0;
   if (is_impact_) {

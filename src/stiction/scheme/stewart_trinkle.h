@@ -15,8 +15,8 @@ class StewartTrinkleScheme final : public Scheme {
       : options_(options.stepping), step_(options.friction), impact_(options.friction) {}
 
   std::string_view name() const override { return "stewart-trinkle"; }
-  std::vector<std::string> notes(const Model& model) const override;
-  void step(const Model& model, const State& start, const SchemeMemory& memory, double h,
+  std::vector<std::string> notes(const ContactModel& model) const override;
+  void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;
   const StepProblem& last_problem() const override {
     return is_impact_ ? impact_.problem() : step_.problem();
@@ -27,7 +27,7 @@ class StewartTrinkleScheme final : public Scheme {
   PositionLevelStep step_;
   ImpactStage impact_;
   OutcomeReader reader_;
-  ModelEvaluator evaluator_;
+  ContactEvaluator evaluator_;
   VectorXd gaps_;
   std::vector<int> touching_;
   bool is_impact_ = false;  // the last step was one with h = 0

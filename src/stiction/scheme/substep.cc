@@ -21,7 +21,7 @@ std::string_view EulerSubstep::name() const {
   return kind_ == EulerKind::kExplicit ? "anitescu-potra" : "linearly-implicit-euler";
 }
 
-void EulerSubstep::assemble(const Model& model, const State& start, double h,
+void EulerSubstep::assemble(const ContactModel& model, const State& start, double h,
                             std::span<const int> contacts, StepAssembly& assembly) {
   const EvaluationPoint here{start.t, start.q};
   assembly.clear();
@@ -34,14 +34,14 @@ void EulerSubstep::assemble(const Model& model, const State& start, double h,
   assembly.add_contacts(model, here, contacts);
 }
 
-void EulerSubstep::advance(const Model& model, const State& start, double h,
+void EulerSubstep::advance(const ContactModel& model, const State& start, double h,
                            const StepSolution& solution, State& end) {
   end.t = start.t + h;
   end.v = solution.w_vector();
   model.displace(start.q, end.v, h, end.q);
 }
 
-void EulerSubstep::add_applied_work(const Model& model, const State& start, const State&,
+void EulerSubstep::add_applied_work(const ContactModel& model, const State& start, const State&,
                                     double duration, const OutcomeReader::Phase& phase,
                                     OutcomeReader& reader, StepResult& result) const {
   reader.add_applied_work(model, {start.t, start.q}, start.v, duration, phase, result);
@@ -51,7 +51,7 @@ std::string_view TrapezoidalSubstep::name() const {
   return kind_ == TrapezoidalKind::kEnd ? "trapezoidal-1" : "trapezoidal-2";
 }
 
-void TrapezoidalSubstep::check(const Model& model) const {
+void TrapezoidalSubstep::check(const ContactModel& model) const {
   if (jacobians_ != ForceJacobians::kExact) return;
   for (const Model::Part& part : model.parts())
     if (!part.system->has_exact_force_jacobians())
@@ -61,7 +61,7 @@ void TrapezoidalSubstep::check(const Model& model) const {
                       name(), part.system->name_of_velocity(0)));
 }
 
-void TrapezoidalSubstep::assemble(const Model& model, const State& start, double h,
+void TrapezoidalSubstep::assemble(const ContactModel& model, const State& start, double h,
                                   std::span<const int> contacts, StepAssembly& assembly) {
   const bool is_mean = kind_ == TrapezoidalKind::kMean;
   model.displace(start.q, start.v, 0.5 * h, q_mid_);
@@ -77,7 +77,7 @@ void TrapezoidalSubstep::assemble(const Model& model, const State& start, double
   assembly.add_contacts(model, rows, contacts);
 }
 
-void TrapezoidalSubstep::advance(const Model& model, const State& start, double h,
+void TrapezoidalSubstep::advance(const ContactModel& model, const State& start, double h,
                                  const StepSolution& solution, State& end) {
   end.t = start.t + h;
   end.v = solution.w_vector();
@@ -86,9 +86,10 @@ void TrapezoidalSubstep::advance(const Model& model, const State& start, double 
   model.displace(start.q, mean_velocity_, h, end.q);
 }
 
-void TrapezoidalSubstep::add_applied_work(const Model& model, const State& start, const State& end,
-                                          double duration, const OutcomeReader::Phase& phase,
-                                          OutcomeReader& reader, StepResult& result) const {
+void TrapezoidalSubstep::add_applied_work(const ContactModel& model, const State& start,
+                                          const State& end, double duration,
+                                          const OutcomeReader::Phase& phase, OutcomeReader& reader,
+                                          StepResult& result) const {
   reader.add_applied_work(model, {start.t, start.q}, start.v, 0.5 * duration, phase, result);
   reader.add_applied_work(model, {end.t, end.q}, end.v, 0.5 * duration, phase, result);
 }

@@ -20,7 +20,7 @@ class SubstepRule {
   virtual ~SubstepRule() = default;
   virtual std::string_view name() const = 0;
   /// Throws InputError if the model lacks what the rule needs.
-  virtual void check(const Model&) const {}
+  virtual void check(const ContactModel&) const {}
   /// Of accuracy, between events.
   virtual int order() const = 0;
   /// Whether q is quadratic and v linear over a step, so that states within it can be read off.
@@ -29,13 +29,13 @@ class SubstepRule {
   /// Whether positions are projected onto the constraints unless the options say otherwise.
   virtual bool projects_by_default() const = 0;
 
-  virtual void assemble(const Model& model, const State& start, double h,
+  virtual void assemble(const ContactModel& model, const State& start, double h,
                         std::span<const int> contacts, StepAssembly& assembly) = 0;
   /// The state after the step from the unknown w of the problem.
-  virtual void advance(const Model& model, const State& start, double h,
+  virtual void advance(const ContactModel& model, const State& start, double h,
                        const StepSolution& solution, State& end) = 0;
   /// Work of the applied forces as the rule has taken them.
-  virtual void add_applied_work(const Model& model, const State& start, const State& end,
+  virtual void add_applied_work(const ContactModel& model, const State& start, const State& end,
                                 double duration, const OutcomeReader::Phase& phase,
                                 OutcomeReader& reader, StepResult& result) const = 0;
 };
@@ -54,12 +54,12 @@ class EulerSubstep final : public SubstepRule {
   int order() const override { return 1; }
   bool has_interpolant() const override { return false; }
   bool projects_by_default() const override { return true; }
-  void assemble(const Model& model, const State& start, double h, std::span<const int> contacts,
-                StepAssembly& assembly) override;
-  void advance(const Model& model, const State& start, double h, const StepSolution& solution,
-               State& end) override;
-  void add_applied_work(const Model& model, const State& start, const State& end, double duration,
-                        const OutcomeReader::Phase& phase, OutcomeReader& reader,
+  void assemble(const ContactModel& model, const State& start, double h,
+                std::span<const int> contacts, StepAssembly& assembly) override;
+  void advance(const ContactModel& model, const State& start, double h,
+               const StepSolution& solution, State& end) override;
+  void add_applied_work(const ContactModel& model, const State& start, const State& end,
+                        double duration, const OutcomeReader::Phase& phase, OutcomeReader& reader,
                         StepResult& result) const override;
 
  private:
@@ -78,16 +78,16 @@ class TrapezoidalSubstep final : public SubstepRule {
       : kind_(kind), jacobians_(jacobians) {}
 
   std::string_view name() const override;
-  void check(const Model& model) const override;
+  void check(const ContactModel& model) const override;
   int order() const override { return 2; }
   bool has_interpolant() const override { return true; }
   bool projects_by_default() const override { return false; }
-  void assemble(const Model& model, const State& start, double h, std::span<const int> contacts,
-                StepAssembly& assembly) override;
-  void advance(const Model& model, const State& start, double h, const StepSolution& solution,
-               State& end) override;
-  void add_applied_work(const Model& model, const State& start, const State& end, double duration,
-                        const OutcomeReader::Phase& phase, OutcomeReader& reader,
+  void assemble(const ContactModel& model, const State& start, double h,
+                std::span<const int> contacts, StepAssembly& assembly) override;
+  void advance(const ContactModel& model, const State& start, double h,
+               const StepSolution& solution, State& end) override;
+  void add_applied_work(const ContactModel& model, const State& start, const State& end,
+                        double duration, const OutcomeReader::Phase& phase, OutcomeReader& reader,
                         StepResult& result) const override;
 
  private:

@@ -14,7 +14,7 @@
 namespace stiction {
 namespace {
 
-constexpr int kFormatVersion = 3;
+constexpr int kFormatVersion = 4;
 constexpr std::string_view kFormat = "stiction checkpoint";
 
 std::span<const double> as_span(const VectorXd& x) {
@@ -40,10 +40,10 @@ std::vector<double> read_exactly(const Hdf5File& file, const std::string& object
 
 /// Forces that a scheme remembers, if it does.
 std::vector<double> read_all_or_none(const Hdf5File& file, const std::string& object,
-                                     int expected) {
+                                     std::size_t expected) {
   std::vector<double> values = file.read<double>(object);
   const auto is_bad = [](double x) { return !std::isfinite(x); };
-  if ((!values.empty() && values.size() != static_cast<std::size_t>(expected)) ||
+  if ((!values.empty() && values.size() != expected) ||
       std::any_of(values.begin(), values.end(), is_bad))
     throw InputError(fmt::format("{}: '{}' does not fit this simulation", file.path(), object));
   return values;
@@ -51,12 +51,12 @@ std::vector<double> read_all_or_none(const Hdf5File& file, const std::string& ob
 
 constexpr int kNumCounts = 9;  // before those of the events
 
-std::vector<ContactStatus> read_contact_memory(const Hdf5File& file, int num_contacts) {
+std::vector<ContactStatus> read_contact_memory(const Hdf5File& file, std::size_t num_contacts) {
   const auto values = file.read<std::int64_t>("memory_contacts");
   const auto is_bad = [](std::int64_t x) {
     return x < 0 || x > static_cast<std::int64_t>(ContactStatus::kSlip);
   };
-  if ((!values.empty() && values.size() != static_cast<std::size_t>(num_contacts)) ||
+  if ((!values.empty() && values.size() != num_contacts) ||
       std::any_of(values.begin(), values.end(), is_bad))
     throw InputError(
         fmt::format("{}: 'memory_contacts' does not fit this simulation", file.path()));
@@ -105,6 +105,7 @@ void Simulation::save(const std::string& path) const {
   for (const ContactStatus status : taken_.memory.contacts)
     contacts.push_back(static_cast<std::int64_t>(status));
   file.write<std::int64_t>("memory_contacts", contacts);
+  file.write<std::uint64_t>("memory_keys", taken_.memory.keys);
   const double memory[] = {taken_.memory.substep};
   file.write<double>("memory", memory);
   file.write<double>("memory_joint_forces", taken_.memory.joint_forces);
@@ -135,11 +136,16 @@ void Simulation::restore(const std::string& path) {
   const auto counts = file.read<std::int64_t>("counts");
   if (counts.size() != kNumCounts + kNumEventKinds)
     throw InputError(fmt::format("{}: 'counts' has the wrong size", path));
+  const std::vector<std::uint64_t> keys = file.read<std::uint64_t>("memory_keys");
+  const std::size_t num_contacts =
+      model_.has_surfaces() ? keys.size() : static_cast<std::size_t>(model_.num_contacts());
   const SchemeMemory memory{
-      .contacts = read_contact_memory(file, model_.num_contacts()),
+      .contacts = read_contact_memory(file, num_contacts),
+      .keys = keys,
       .substep = substep[0],
-      .joint_forces = read_all_or_none(file, "memory_joint_forces", model_.num_joint_rows()),
-      .contact_forces = read_all_or_none(file, "memory_contact_forces", 3 * model_.num_contacts())};
+      .joint_forces = read_all_or_none(file, "memory_joint_forces",
+                                       static_cast<std::size_t>(model_.num_joint_rows())),
+      .contact_forces = read_all_or_none(file, "memory_contact_forces", 3 * num_contacts)};
 
   State state;
   state.t = clock[0];

@@ -29,6 +29,9 @@ constexpr double kGainShare = 1e-12;
 /// A projected start that keeps less than this share of its kinetic energy is at rest.
 constexpr double kRestShare = 1e-20;
 
+/// A step is repeated this often where bodies moved further than expected.
+constexpr int kMaxSurprises = 3;
+
 /// More names than this say no more.
 constexpr std::size_t kMaxNames = 8;
 
@@ -54,10 +57,9 @@ std::string Simulation::rejection_text(double h) const {
   std::string at;
   if (!stage_.offending_contacts().empty()) {
     std::vector<std::string> names;
-    for (const int j : stage_.offending_contacts()) {
-      if (names.size() == kMaxNames) break;
-      names.push_back(fmt::format("'{}'", model_.contact_names()[j]));
-    }
+    for (int j = 0; j < model_.num_contacts() && names.size() < kMaxNames; ++j)
+      if (std::ranges::count(stage_.offending_contacts(), model_.contact_key(j)) > 0)
+        names.push_back(fmt::format("'{}'", model_.contact_name(j)));
     at = fmt::format("; contacts in error: {}{}", joined(names),
                      names.size() < stage_.offending_contacts().size() ? ", …" : "");
   }
@@ -86,7 +88,7 @@ double Simulation::Clock::after_step(double next_h, double now) {
 }
 
 Simulation::Simulation(Model model, const SimulationOptions& options)
-    : model_(std::move(model)),
+    : model_(std::move(model), options.collision),
       options_(checked(options)),
       scheme_(make_scheme(options.scheme,
                           {.friction = options.friction, .stepping = options.stepping})),
@@ -96,6 +98,7 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
   if (options.project_start) project_start();
   validate();
   scheme_->check(model_);
+  model_.detect(state_, options_.h);
   attempt_.contacts.reserve(model_.num_contacts());
   taken_.contacts.reserve(model_.num_contacts());
   ledger_.begin(evaluator_.compute_energy(model_, state_));
@@ -121,6 +124,7 @@ void Simulation::project_start() {
   PositionProjection projection;
   stage_.begin_step();
   const VectorXd guess = state_.q;
+  model_.detect(state_, options_.h);
   if (!projection.project(model_, {.t = state_.t, .guess = guess}, stage_, state_.q).is_feasible) {
     const std::string violated =
         describe_violations(model_, state_, options_.penetration_tolerance);
@@ -188,10 +192,46 @@ double Simulation::step(double h) {
 }
 
 bool Simulation::try_step(double h) {
-  stage_.begin_step();
-  scheme_->step(model_, state_, taken_.memory, h, stage_, attempt_);
+  model_.detect(state_, h);
+  for (int surprises = 0;; ++surprises) {
+    stage_.begin_step();
+    scheme_->step(model_, state_, recall(), h, stage_, attempt_);
+    // Whoever was hit may have met things that were thought out of reach.
+    if (surprises == kMaxSurprises || !model_.detect_further(state_, h, attempt_.end)) break;
+  }
+  if (model_.has_surfaces()) attempt_.memory.keys = memory_.keys;
   attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
   return has_answer() && attempt_.failure.empty() && stage_.certificate().meets(options_.tolerance);
+}
+
+/// What the last step left, in the order of the contacts that there are now.
+const SchemeMemory& Simulation::recall() {
+  attempt_.memory.keys.clear();
+  if (!model_.has_surfaces()) return taken_.memory;
+  const SchemeMemory& old = taken_.memory;
+  memory_.substep = old.substep;
+  memory_.joint_forces = old.joint_forces;
+  memory_.keys.resize(model_.num_contacts());
+  for (int j = 0; j < model_.num_contacts(); ++j) memory_.keys[j] = model_.contact_key(j);
+  places_.clear();
+  for (std::size_t i = 0; i < old.keys.size(); ++i)
+    places_.emplace_back(old.keys[i], static_cast<int>(i));
+  std::sort(places_.begin(), places_.end());
+  const auto find = [&](std::uint64_t key) {
+    const auto place = std::lower_bound(places_.begin(), places_.end(), std::pair(key, 0));
+    return place != places_.end() && place->first == key ? place->second : -1;
+  };
+  memory_.contacts.assign(old.contacts.empty() ? 0 : memory_.keys.size(), ContactStatus::kOpen);
+  memory_.contact_forces.assign(old.contact_forces.empty() ? 0 : 3 * memory_.keys.size(), 0.0);
+  for (std::size_t j = 0; j < memory_.keys.size(); ++j) {
+    const int place = find(memory_.keys[j]);
+    if (place < 0) continue;
+    if (!memory_.contacts.empty()) memory_.contacts[j] = old.contacts[place];
+    if (!memory_.contact_forces.empty())
+      std::copy_n(old.contact_forces.begin() + 3 * place, 3,
+                  memory_.contact_forces.begin() + 3 * j);
+  }
+  return memory_;
 }
 
 /// Whether there is anything to accept: an answer, if not a good one, and a state to go on from.

@@ -11,10 +11,11 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stiction/base/error.h"
-#include "stiction/model/model.h"
+#include "stiction/contact/contact_model.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/sim/energy_ledger.h"
 
@@ -37,6 +38,7 @@ struct SimulationOptions {
   double penetration_tolerance = 1e-6;  // [m] allowed at the start
   bool project_start = false;  // move the start to where constraints, gaps and velocities agree
   SteppingOptions stepping{};
+  CollisionOptions collision{};
 };
 
 /// One step as observers see it; references live as long as the call.
@@ -104,7 +106,8 @@ class Simulation {
   /// Throws the InputError that run(duration) would throw.
   void check_duration(double duration) const;
 
-  const Model& model() const { return model_; }
+  /// With the contacts of the step tried last.
+  const ContactModel& model() const { return model_; }
   const SimulationOptions& options() const { return options_; }
   const State& state() const { return state_; }
   const EnergyLedger& energy() const { return ledger_; }
@@ -156,19 +159,21 @@ class Simulation {
   void validate() const;
   void forget_last_step();
   bool try_step(double h);
+  const SchemeMemory& recall();
   bool has_answer() const;
   void accept_step(double h);
   void summarize_step();
   std::string rejection_text(double h) const;
 
-  Model model_;
+  ContactModel model_;
   SimulationOptions options_;
   std::unique_ptr<Scheme> scheme_;
   std::unique_ptr<Solver> solver_;
   SolveStage stage_;
-  ModelEvaluator evaluator_;
+  ContactEvaluator evaluator_;
   State state_;
-  StepResult attempt_;  // may be rejected
+  SchemeMemory memory_;  // of the step taken, for the contacts of the one being tried
+  StepResult attempt_;   // may be rejected
   Energy attempt_energy_;
   StepResult taken_;   // its `end` is in state_, its `memory` serves the next step
   Evidence evidence_;  // of the step taken
@@ -176,6 +181,7 @@ class Simulation {
   EnergyLedger ledger_;
   RunSummary summary_;
   std::vector<StepObserver*> observers_;
+  std::vector<std::pair<std::uint64_t, int>> places_;  // scratch: of keys in taken_.memory
 };
 
 }  // namespace stiction

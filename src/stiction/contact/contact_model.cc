@@ -1,0 +1,312 @@
+#include "stiction/contact/contact_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stiction {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Shapes reach this much further than they are expected to move, and at least this share of their
+/// size, so that what rests stays in the list.
+constexpr double kReachMargin = 1.25, kSmallestReach = 1e-3;
+
+/// Mixes the bits of x (splitmix64; Steele, Lea, Flood 2014).
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+/// Keys of shapes' contacts have bit 62 set, so that they never are those of named contacts, and
+/// bit 63 clear.
+std::uint64_t make_key(int part, int a, int b, std::uint64_t feature) {
+  std::uint64_t key = mixed(static_cast<std::uint64_t>(part));
+  for (const std::uint64_t x :
+       {static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), feature})
+    key = mixed(key ^ x);
+  return (key >> 2) | (std::uint64_t{1} << 62);
+}
+
+ConstVectorRef q_of(const VectorXd& q, const Model::Part& part) {
+  return q.segment(part.q_offset, part.system->num_q());
+}
+
+/// Poses of two shapes; contacts of one pair follow each other.
+class PairPoses {
+ public:
+  PairPoses(double t, const VectorXd& q) : t_(t), q_(q) {}
+
+  void look_at(const Model::Part& part, const Surfaces& surfaces, int a, int b) {
+    if (surfaces_ == &surfaces && a_ == a && b_ == b) return;
+    surfaces_ = &surfaces;
+    a_ = a;
+    b_ = b;
+    pose_a = surfaces.place_object(t_, q_of(q_, part), a);
+    pose_b = surfaces.place_object(t_, q_of(q_, part), b);
+  }
+
+  Pose pose_a, pose_b;
+
+ private:
+  double t_;
+  const VectorXd& q_;
+  const Surfaces* surfaces_ = nullptr;
+  int a_ = -1, b_ = -1;
+};
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------------------
+// Detection
+
+ContactModel::ContactModel(Model model, const CollisionOptions& options)
+    : Model(std::move(model)), options_(options) {
+  for (int p = 0; p < static_cast<int>(parts().size()); ++p) {
+    const Surfaces* surfaces = parts()[p].system->surfaces();
+    if (surfaces == nullptr) continue;
+    surfaces_.push_back({.part = p,
+                         .surfaces = surfaces,
+                         .scene = std::make_unique<CollisionScene>(options.num_threads)});
+    for (const CollisionObject& object : surfaces->objects()) surfaces_.back().scene->add(object);
+    surfaces_.back().scene->exclude_bodies(surfaces->untouched_bodies());
+    const auto size = static_cast<std::size_t>(surfaces->num_objects());
+    surfaces_.back().poses.resize(size);
+    surfaces_.back().reach.resize(size);
+    surfaces_.back().smallest_reach.resize(size);
+  }
+}
+
+void ContactModel::detect(const State& state, double h) {
+  for (PartWithSurfaces& part : surfaces_)
+    for (int i = 0; i < part.surfaces->num_objects(); ++i)
+      part.smallest_reach[i] = kSmallestReach * part.surfaces->objects()[i].shape->size();
+  detect_again(state, h);
+}
+
+bool ContactModel::detect_further(const State& state, double h, const State& end) {
+  if (surfaces_.empty() || !end.q.allFinite()) return false;
+  bool has_moved_further = false;
+  for (PartWithSurfaces& part : surfaces_) {
+    const Model::Part& place = parts()[part.part];
+    moved_.resize(part.reach.size());
+    part.surfaces->bound_displacement(state.t, q_of(state.q, place), end.t, q_of(end.q, place),
+                                      moved_);
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      if (moved_[i] <= part.reach[i]) continue;
+      part.smallest_reach[i] = kReachMargin * moved_[i];
+      has_moved_further = true;
+    }
+  }
+  if (has_moved_further) detect_again(state, h);
+  return has_moved_further;
+}
+
+void ContactModel::detect_again(const State& state, double h) {
+  detected_.clear();
+  alternatives_.clear();
+  num_reduced_ = 0;
+  for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) detect_part(s, state, h);
+}
+
+void ContactModel::detect_part(int index, const State& state, double h) {
+  PartWithSurfaces& part = surfaces_[index];
+  const Model::Part& place = parts()[part.part];
+  const Surfaces& surfaces = *part.surfaces;
+  const auto q = q_of(state.q, place);
+  surfaces.place_objects(state.t, q, part.poses);
+  surfaces.bound_motion(state.t, q, state.v.segment(place.v_offset, place.system->num_v()), h,
+                        part.reach);
+  for (std::size_t i = 0; i < part.reach.size(); ++i)
+    part.reach[i] = std::max(kReachMargin * part.reach[i], part.smallest_reach[i]);
+  part.scene->detect(part.poses,
+                     {.reaches = part.reach,
+                      .reduces = options_.reduces,
+                      .wants_alternatives = options_.alternatives},
+                     detection_);
+  num_reduced_ += detection_.contacts.num_reduced;
+  for (const CollisionPair& pair : detection_.pairs) {
+    const std::span patches =
+        std::span(detection_.contacts.patches).subspan(pair.first_patch, pair.num_patches);
+    for (std::size_t p = 0; p < patches.size(); ++p) {
+      const ContactPatch& patch = patches[p];
+      const bool has_alternatives = (p > 0 && patches[p - 1].group == patch.group) ||
+                                    (p + 1 < patches.size() && patches[p + 1].group == patch.group);
+      if (has_alternatives)
+        alternatives_.push_back({.first = static_cast<int>(detected_.size()),
+                                 .count = patch.count,
+                                 .is_first = p == 0 || patches[p - 1].group != patch.group});
+      for (int k = patch.first; k < patch.first + patch.count; ++k)
+        add_contact(index, pair.a, pair.b, detection_.contacts.candidates[k]);
+    }
+  }
+}
+
+void ContactModel::add_contact(int index, int a, int b, const ContactCandidate& candidate) {
+  const PartWithSurfaces& part = surfaces_[index];
+  const TouchingPair pair{a, b, {candidate.gap, candidate.normal, candidate.point}};
+  detected_.push_back({.part = index,
+                       .a = a,
+                       .b = b,
+                       .candidate = candidate,
+                       .law = &part.surfaces->law_of(pair),
+                       .key = make_key(part.part, a, b, candidate.id)});
+}
+
+// -------------------------------------------------------------------------------------------------
+// Contacts
+
+std::string ContactModel::contact_name(int j) const {
+  if (j < num_fixed_contacts()) return fixed_contact(j).name;
+  const DetectedContact& contact = detected_[j - num_fixed_contacts()];
+  const Surfaces& surfaces = *surfaces_[contact.part].surfaces;
+  return fmt::format("{}-{}", surfaces.name_of_object(contact.a),
+                     surfaces.name_of_object(contact.b));
+}
+
+std::vector<const ContactInfo*> ContactModel::contact_laws() const {
+  std::vector<const ContactInfo*> laws;
+  for (int j = 0; j < num_fixed_contacts(); ++j) laws.push_back(&fixed_contact(j));
+  for (const PartWithSurfaces& part : surfaces_)
+    for (const ContactInfo* law : part.surfaces->laws()) laws.push_back(law);
+  return laws;
+}
+
+TouchingPair ContactModel::evaluate_pair(double t, const VectorXd& q,
+                                         const DetectedContact& contact) const {
+  const PartWithSurfaces& part = surfaces_[contact.part];
+  const auto q_part = q_of(q, parts()[part.part]);
+  const auto& objects = part.surfaces->objects();
+  return {
+      contact.a, contact.b,
+      evaluate_touch(contact.candidate, *objects[contact.a].shape,
+                     part.surfaces->place_object(t, q_part, contact.a), *objects[contact.b].shape,
+                     part.surfaces->place_object(t, q_part, contact.b))};
+}
+
+void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
+  evaluate_fixed_gaps(t, q, gaps);
+  PairPoses poses(t, q);
+  double* gap = gaps.data() + num_fixed_contacts();
+  for (const DetectedContact& contact : detected_) {
+    const PartWithSurfaces& part = surfaces_[contact.part];
+    const auto& objects = part.surfaces->objects();
+    poses.look_at(parts()[part.part], *part.surfaces, contact.a, contact.b);
+    *gap++ = evaluate_touch(contact.candidate, *objects[contact.a].shape, poses.pose_a,
+                            *objects[contact.b].shape, poses.pose_b)
+                 .gap;
+  }
+  suppress_alternatives(gaps.tail(static_cast<Eigen::Index>(detected_.size())));
+}
+
+/// Of the patches of a group only the one with the largest separation counts, the first of equals.
+void ContactModel::suppress_alternatives(VectorRef gaps) const {
+  const auto separation = [&](const Patch& patch) {
+    double smallest = kInfinity;
+    for (int k = patch.first; k < patch.first + patch.count; ++k)
+      smallest = std::min(smallest, gaps[k]);
+    return smallest;
+  };
+  const auto suppress = [&](const Patch& patch) {
+    for (int k = patch.first; k < patch.first + patch.count; ++k) gaps[k] = kInfinity;
+  };
+  const Patch* best = nullptr;
+  double largest = 0;
+  for (const Patch& patch : alternatives_) {
+    const double size = separation(patch);
+    if (patch.is_first) {
+      best = &patch;
+      largest = size;
+    } else if (size > largest) {
+      suppress(*best);
+      best = &patch;
+      largest = size;
+    } else {
+      suppress(patch);
+    }
+  }
+}
+
+void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
+                                       RowSet& out) const {
+  if (contact < num_fixed_contacts()) return append_fixed_contact_rows(t, q, contact, out);
+  const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
+  const PartWithSurfaces& part = surfaces_[detected.part];
+  const Model::Part& place = parts()[part.part];
+  part.surfaces->append_touch_rows(t, q_of(q, place), evaluate_pair(t, q, detected),
+                                   detected.law->num_tangents, place.first_block, out);
+}
+
+System::ContactPlace ContactModel::locate_contact(const State& state, int contact) const {
+  if (contact < num_fixed_contacts()) return locate_fixed_contact(state, contact);
+  const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
+  const auto& objects = surfaces_[detected.part].surfaces->objects();
+  const Touch touch = evaluate_pair(state.t, state.q, detected).touch;
+  System::ContactPlace place{.a = objects[detected.a].body, .b = objects[detected.b].body};
+  for (int i = 0; i < 3; ++i) {
+    place.position[i] = touch.point[i];
+    place.normal[i] = touch.normal[i];
+  }
+  return place;
+}
+
+void ContactModel::add_geometric_stiffness(double t, const VectorXd& q,
+                                           std::span<const double> joint_forces,
+                                           std::span<const double> contact_forces,
+                                           std::span<double> stiffness) const {
+  add_joint_stiffness(t, q, joint_forces, stiffness);
+  for (std::size_t j = 0; j < detected_.size(); ++j) {
+    const DetectedContact& contact = detected_[j];
+    const std::span<const double> force =
+        contact_forces.subspan(3 * (j + num_fixed_contacts()), 1 + contact.law->num_tangents);
+    if (!(force[0] > 0)) continue;
+    const PartWithSurfaces& part = surfaces_[contact.part];
+    std::size_t start = 0;
+    for (int b = 0; b < parts()[part.part].first_block; ++b)
+      start += static_cast<std::size_t>(blocks()[b].size) * blocks()[b].size;
+    part.surfaces->add_touch_stiffness(t, q_of(q, parts()[part.part]), evaluate_pair(t, q, contact),
+                                       force, stiffness.subspan(start));
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// ContactEvaluator
+
+void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const VectorXd& q,
+                                    VectorXd& gaps) {
+  gaps.resize(model.num_contacts());
+  model.evaluate_gaps(t, q, gaps);
+}
+
+double ContactEvaluator::compute_gap_rate(const ContactModel& model, const State& state,
+                                          int contact) {
+  contact_.clear();
+  model.append_contact_rows(state.t, state.q, contact, contact_);
+  return rate(model, state, 0);
+}
+
+double ContactEvaluator::compute_slip_speed(const ContactModel& model, const State& state,
+                                            int contact) {
+  contact_.clear();
+  model.append_contact_rows(state.t, state.q, contact, contact_);
+  double speed = 0;
+  for (int i = 1; i < contact_.rows.num_rows(); ++i)
+    speed = std::hypot(speed, rate(model, state, i));
+  return speed;
+}
+
+double ContactEvaluator::compute_smallest_gap(const ContactModel& model, const State& state) {
+  double smallest = kInfinity;
+  if (model.num_contacts() == 0) return smallest;
+  VectorMap numbers = values(model.num_contacts());
+  model.evaluate_gaps(state.t, state.q, numbers);
+  for (const double gap : numbers) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
+  return smallest;
+}
+
+}  // namespace stiction

@@ -1,0 +1,132 @@
+// A model with the contacts of the moment: those that its systems name, and those that its shapes
+// have with each other, found anew for every step. This is the model that schemes step.
+//
+// What detection finds is fixed for a step: pairs of features whose gap Φ_j(q, t) is a smooth
+// function that schemes evaluate wherever they like. From step to step a contact is known by its
+// key, which follows from the features that touch.
+//
+// Two convex solids are apart as soon as one direction separates them. Where several directions
+// might do so within the step (a corner near an edge), their patches of contacts are alternatives:
+// the gaps of the patch with the largest separation count, those of the others are infinite. Which
+// one that is follows from q, and so changes in the iterations of a scheme.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stiction/geometry/collision_scene.h"
+#include "stiction/model/model.h"
+#include "stiction/model/surfaces.h"
+
+namespace stiction {
+
+struct CollisionOptions {
+  bool reduces = true;       // flat patches of contacts to their extreme points
+  bool alternatives = true;  // see above
+  int num_threads = 1;
+};
+
+class ContactModel : public Model {
+ public:
+  /// No shapes are looked at until `detect`. Converts, since a model without shapes is all there.
+  ContactModel(Model model, const CollisionOptions& options = {});  // NOLINT(*-explicit-*)
+
+  /// Finds the contacts that may close within h from `state`.
+  void detect(const State& state, double h);
+  /// The same with a wider reach for shapes that moved further, to `end`, than was expected. False
+  /// if there are none: then nothing is changed.
+  bool detect_further(const State& state, double h, const State& end);
+
+  bool has_surfaces() const { return !surfaces_.empty(); }
+  int num_contacts() const { return num_fixed_contacts() + static_cast<int>(detected_.size()); }
+  const ContactInfo& contact(int j) const {
+    return j < num_fixed_contacts() ? fixed_contact(j) : *detected_[j - num_fixed_contacts()].law;
+  }
+  int part_of_contact(int j) const {
+    return j < num_fixed_contacts() ? part_of_fixed_contact(j)
+                                    : surfaces_[detected_[j - num_fixed_contacts()].part].part;
+  }
+  /// The same from step to step; positive as a signed number, too.
+  std::uint64_t contact_key(int j) const {
+    return j < num_fixed_contacts() ? static_cast<std::uint64_t>(j)
+                                    : detected_[j - num_fixed_contacts()].key;
+  }
+  /// "ball-ground".
+  std::string contact_name(int j) const;
+  /// Of named contacts, and those that shapes may meet by.
+  std::vector<const ContactInfo*> contact_laws() const;
+  /// Candidates that the last detection left out since others do all that they could.
+  int num_reduced() const { return num_reduced_; }
+
+  /// Φ_j(q, t) of all contacts, ≥ 0 when apart; infinite for alternatives that do not count.
+  void evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const;
+  void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
+  System::ContactPlace locate_contact(const State& state, int contact) const;
+  /// Of joints, springs and contacts. Three forces per contact; one matrix per block.
+  void add_geometric_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
+                               std::span<const double> contact_forces,
+                               std::span<double> stiffness) const;
+
+ private:
+  struct DetectedContact {
+    int part = 0;  // in surfaces_
+    int a = 0, b = 0;
+    ContactCandidate candidate;
+    const ContactInfo* law = nullptr;
+    std::uint64_t key = 0;
+  };
+  /// A run of detected contacts that has alternatives, which follow the first of their group.
+  struct Patch {
+    int first = 0, count = 0;
+    bool is_first = true;
+  };
+  /// A system with shapes.
+  struct PartWithSurfaces {
+    int part = 0;
+    const Surfaces* surfaces = nullptr;
+    std::unique_ptr<CollisionScene> scene{};
+    std::vector<Pose> poses{};
+    std::vector<double> reach{};
+    std::vector<double> smallest_reach{};
+  };
+
+  void detect_again(const State& state, double h);
+  void detect_part(int index, const State& state, double h);
+  void add_contact(int index, int a, int b, const ContactCandidate& candidate);
+  TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
+  void suppress_alternatives(VectorRef gaps) const;
+
+  CollisionOptions options_;
+  std::vector<PartWithSurfaces> surfaces_;
+  std::vector<DetectedContact> detected_;
+  std::vector<Patch> alternatives_;
+  std::vector<double> moved_;  // scratch
+  Detection detection_;
+  int num_reduced_ = 0;
+};
+
+/// Evaluates what schemes ask of the contacts at a state, with storage that is reused.
+class ContactEvaluator : public ModelEvaluator {
+ public:
+  /// All gaps Φ(q, t), in the order of the contacts.
+  static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps);
+  /// γ_N = N v + ŵ_N of one contact.
+  double compute_gap_rate(const ContactModel& model, const State& state, int contact);
+  /// ‖T v + ŵ_T‖ of one contact.
+  double compute_slip_speed(const ContactModel& model, const State& state, int contact);
+  /// The smallest gap; infinite without contacts.
+  double compute_smallest_gap(const ContactModel& model, const State& state);
+
+ private:
+  /// γ of one row of the contact evaluated last.
+  double rate(const Model& model, const State& state, int row) const {
+    return contact_.rows.times(0, row, model.block_starts(), state.v.data()) + contact_.drift[row];
+  }
+
+  RowSet contact_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,119 @@
+#include "stiction/geometry/collect_contacts.h"
+
+#include <algorithm>
+
+#include "stiction/geometry/collision_shape.h"
+#include "stiction/geometry/contact_pair.h"
+#include "stiction/geometry/cylinder_parts.h"
+#include "stiction/geometry/surface_contacts.h"
+
+namespace stiction {
+namespace {
+
+/// Makers of candidates expect the shape of lower rank as a.
+int rank_of(ShapeKind kind) {
+  switch (kind) {
+    case ShapeKind::kSphere:
+      return 0;
+    case ShapeKind::kCapsule:
+      return 1;
+    case ShapeKind::kCylinder:
+      return 2;
+    case ShapeKind::kBox:
+    case ShapeKind::kConvex:
+      return 3;
+    case ShapeKind::kEllipsoid:
+      return 4;
+    case ShapeKind::kPlane:
+      return 5;
+    default:
+      return 6;
+  }
+}
+
+bool are_balls_apart(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
+                     const Pose& pose_b, double reach) {
+  const double limit = a.bounding_radius() + b.bounding_radius() + reach;
+  if (!(limit < std::numeric_limits<double>::infinity())) return false;
+  const Eigen::Vector3d offset = (pose_a.position - pose_b.position) +
+                                 (pose_a.rotation * a.center() - pose_b.rotation * b.center());
+  return offset.squaredNorm() > limit * limit;
+}
+
+/// Distances of polytopes, spheres and capsules are known to 1e-12 of the larger size, those of
+/// other curved shapes to 1e-9.
+double tie_of(const CollisionShape& a, const CollisionShape& b) {
+  const double larger = std::max(a.size(), b.size());
+  const double smaller = a.size() > 0 && b.size() > 0 ? std::min(a.size(), b.size()) : larger;
+  const bool is_curved = a.kind() == ShapeKind::kCylinder || b.kind() == ShapeKind::kCylinder;
+  return is_curved ? 4e-9 * larger : 1e-9 * smaller + 4e-12 * larger;
+}
+
+void collect_ellipsoid_contacts(ContactPair& pair) {
+  append_whole_shapes(pair);
+  pair.close_patch(pair.smallest_gap());
+}
+
+void collect_ordered(ContactPair& pair) {
+  if (pair.a.kind() == ShapeKind::kEllipsoid || pair.b.kind() == ShapeKind::kEllipsoid) {
+    collect_ellipsoid_contacts(pair);
+  } else if (pair.a.kind() == ShapeKind::kSphere || pair.a.kind() == ShapeKind::kCapsule) {
+    collect_rounded_contacts(pair);
+  } else if (pair.a.kind() == ShapeKind::kCylinder) {
+    collect_cylinder_contacts(pair);
+  } else if (pair.b.kind() == ShapeKind::kPlane) {
+    collect_polytope_plane_contacts(pair);
+  } else {
+    collect_polytope_contacts(pair);
+  }
+}
+
+void collect_convex(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
+                    const Pose& pose_b, const ContactOptions& options, ContactWorkspace& workspace,
+                    ContactList& out) {
+  if (are_balls_apart(a, pose_a, b, pose_b, options.reach)) return;
+  const double tie = tie_of(a, b);
+  ContactPair pair{.a = a,
+                   .pose_a = pose_a,
+                   .b = b,
+                   .pose_b = pose_b,
+                   .options = options,
+                   .workspace = workspace,
+                   .out = out,
+                   .tie = tie,
+                   .snap = 10 * tie,
+                   .first = static_cast<int>(out.candidates.size())};
+  const std::size_t num_patches = out.patches.size();
+  collect_ordered(pair);
+  if (out.patches.size() > num_patches) ++out.num_groups;
+}
+
+}  // namespace
+
+void ContactList::clear() {
+  candidates.clear();
+  patches.clear();
+  num_reduced = 0;
+  num_groups = 0;
+}
+
+void collect_contacts(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
+                      const Pose& pose_b, const ContactOptions& options,
+                      ContactWorkspace& workspace, ContactList& out) {
+  const bool has_surface = !a.is_convex() || !b.is_convex();
+  if (a.kind() == ShapeKind::kPlane && b.kind() == ShapeKind::kPlane) return;
+  if (!a.is_convex() && !b.is_convex()) return;
+  const bool swaps = rank_of(a.kind()) > rank_of(b.kind());
+  const std::size_t first = out.candidates.size();
+  const auto collect = has_surface ? collect_surface_contacts : collect_convex;
+  if (!swaps) {
+    collect(a, pose_a, b, pose_b, options, workspace, out);
+    return;
+  }
+  collect(b, pose_b, a, pose_a, options, workspace, out);
+  for (std::size_t k = first; k < out.candidates.size(); ++k) {
+    out.candidates[k] = swapped(out.candidates[k]);
+  }
+}
+
+}  // namespace stiction

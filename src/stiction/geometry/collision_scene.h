@@ -1,0 +1,111 @@
+// Shapes with poses in, all contact candidates out: broad phase (broad_phase.h), then
+// collect_contacts for each pair whose boxes overlap.
+//
+// The result is sorted by the indices of the objects and has the same bits for any number of
+// threads and for any order in which objects came and moved. A body of several shapes is several
+// objects with the same `body`; those never meet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stiction/geometry/broad_phase.h"
+#include "stiction/geometry/collect_contacts.h"
+#include "stiction/geometry/collision_shape.h"
+#include "stiction/geometry/pose.h"
+#include "stiction/geometry/worker_pool.h"
+
+namespace stiction {
+
+/// Two objects meet if each is in a group of the other's mask, if their bodies differ and are not
+/// an excluded pair, and if not both are static.
+struct CollisionObject {
+  std::shared_ptr<const CollisionShape> shape{};
+  int body = 0;
+  std::uint32_t group = 1;           // bits: the groups it is in
+  std::uint32_t mask = 0xffff'ffff;  // bits: the groups it meets
+  bool is_static = false;
+};
+
+/// Objects a < b that touch or could, and their part of Detection::contacts.
+struct CollisionPair {
+  int a = 0, b = 0;
+  int first_candidate = 0, num_candidates = 0;
+  int first_patch = 0, num_patches = 0;
+};
+
+struct Detection {
+  std::vector<CollisionPair> pairs{};  // those with candidates, sorted by (a, b)
+  ContactList contacts{};              // of all pairs, in their order
+  int num_box_pairs = 0;               // pairs that the broad phase left to be looked at
+};
+
+struct DetectionOptions {
+  double reach = 0;  // [m] candidates have a gap ≤ reach + reaches[a] + reaches[b]
+  /// [m] ≥ 0, one per object or none: how much further one looks for it, such as the distance that
+  /// it can go in a step. Not read for static objects.
+  std::span<const double> reaches{};
+  bool reduces = true;              // see ContactOptions
+  bool wants_alternatives = false;  // see ContactOptions
+};
+
+class CollisionScene {
+ public:
+  /// Throws InputError unless num_threads ≥ 1.
+  explicit CollisionScene(int num_threads = 1) : pool_(num_threads) {}
+
+  /// The object's index: the smallest one that is free. Throws InputError without a shape.
+  int add(CollisionObject object);
+  /// Throws InputError if there is no such object.
+  void remove(int object);
+  /// Says that the pose of a static object is not what it was at the last detection.
+  void mark_moved(int object);
+  /// Pairs of bodies that never meet, such as those of a joint. Replaces those given before.
+  void exclude_bodies(std::span<const std::pair<int, int>> pairs);
+
+  /// All indices are below it; those of removed objects count until they are used again.
+  int num_objects() const { return static_cast<int>(objects_.size()); }
+  const CollisionObject& object(int object) const { return objects_[index(object)]; }
+
+  /// poses[i] is that of the frame of the shape of object i in the world; those of static objects
+  /// are read once, and after mark_moved. Replaces `out`, whose storage is reused: does not
+  /// allocate once all storage has grown. Throws InputError for too few poses or reaches.
+  void detect(std::span<const Pose> poses, const DetectionOptions& options, Detection& out) {
+    collect(find_box_pairs(poses, options), poses, options, out);
+  }
+  /// The stages of detect: pairs whose boxes, grown by their reach, overlap; and the contacts of
+  /// those pairs.
+  std::span<const IndexPair> find_box_pairs(std::span<const Pose> poses,
+                                            const DetectionOptions& options);
+  void collect(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
+               const DetectionOptions& options, Detection& out);
+
+ private:
+  /// Where a part begins in the whole.
+  struct PartStart {
+    std::size_t pair = 0, candidate = 0, patch = 0;
+    int group = 0;
+  };
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  void check_object(int object) const;
+  void place(int object, const Pose& pose, double reach);
+  void collect_part(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
+                    const DetectionOptions& options, ContactWorkspace& workspace,
+                    Detection& out) const;
+  void join_parts(int num_parts, Detection& out);
+
+  WorkerPool pool_;
+  BroadPhase broad_phase_;
+  std::vector<CollisionObject> objects_;      // without shape where none is
+  std::vector<int> free_objects_;             // a heap, smallest first
+  std::vector<int> moving_;                   // objects that are not static, sorted
+  std::vector<int> moved_static_;             // static ones whose bounds are to be computed
+  std::vector<ContactWorkspace> workspaces_;  // one per thread
+  std::vector<Detection> parts_;              // of runs of pairs, in their order
+  std::vector<PartStart> starts_;             // scratch
+};
+
+}  // namespace stiction

@@ -1,0 +1,181 @@
+#include "stiction/geometry/contact_candidate.h"
+
+#include <Eigen/Geometry>
+
+#include <cmath>
+#include <utility>
+
+#include "stiction/base/check.h"
+#include "stiction/geometry/collision_shape.h"
+#include "stiction/geometry/distance.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+using Kind = ContactFeature::Kind;
+
+/// A feature in the world but for its point, which is relative to the position of shape b: far from
+/// the origin of the world positions have lost the digits that gaps are made of.
+struct PlacedFeature {
+  Vector3d point, direction;
+  double radius;
+};
+
+PlacedFeature placed(const ContactFeature& feature, const Pose& pose, const Vector3d& origin) {
+  return {(pose.position - origin) + pose.rotation * feature.point,
+          pose.rotation * feature.direction, feature.radius};
+}
+
+/// Some unit vector orthogonal to a unit vector, the same for the same input.
+Vector3d any_normal_to(const Vector3d& direction) {
+  int smallest = 0;
+  direction.cwiseAbs().minCoeff(&smallest);
+  return direction.cross(Vector3d::Unit(smallest)).normalized();
+}
+
+/// Of a ball about x and one about y, from y to x; `fallback` where the centres coincide.
+Touch touch_of_balls(const Vector3d& x, double radius_x, const Vector3d& y, double radius_y,
+                     double side, const Vector3d& fallback) {
+  const Vector3d offset = x - y;
+  const double distance = offset.norm();
+  const Vector3d normal = distance > 0 ? Vector3d(offset * (side / distance)) : fallback;
+  const double gap = side * distance - radius_x - radius_y;
+  return {gap, normal, (x + y + (radius_y - radius_x) * normal) / 2};
+}
+
+Touch touch_of_points(const PlacedFeature& a, const PlacedFeature& b, double side) {
+  return touch_of_balls(a.point, a.radius, b.point, b.radius, side, Vector3d::UnitZ());
+}
+
+Touch touch_of_point_and_line(const PlacedFeature& a, const PlacedFeature& b, double side) {
+  const Vector3d foot = b.point + b.direction.dot(a.point - b.point) * b.direction;
+  return touch_of_balls(a.point, a.radius, foot, b.radius, side, any_normal_to(b.direction));
+}
+
+/// gap = side (x_a − x_b)·(d_a × d_b)/‖d_a × d_b‖ − r_a − r_b: signed, hence smooth where the lines
+/// meet, which a distance is not.
+Touch touch_of_lines(const PlacedFeature& a, const PlacedFeature& b, double side) {
+  const Vector3d cross = a.direction.cross(b.direction);
+  const double squared_sine = cross.squaredNorm();
+  if (!(squared_sine > 1e-24)) return touch_of_point_and_line(a, b, 1);
+  const Vector3d normal = cross * (side / std::sqrt(squared_sine));
+  const Vector3d offset = a.point - b.point;
+  // Feet of the common perpendicular, from offset + s d_a − t d_b ∥ cross.
+  const double s = b.direction.cross(offset).dot(cross) / squared_sine;
+  const double t = a.direction.cross(offset).dot(cross) / squared_sine;
+  const Vector3d foot_a = a.point + s * a.direction;
+  const Vector3d foot_b = b.point + t * b.direction;
+  return {normal.dot(offset) - a.radius - b.radius, normal,
+          (foot_a + foot_b + (b.radius - a.radius) * normal) / 2};
+}
+
+Touch touch_of_point_and_plane(const PlacedFeature& a, const PlacedFeature& b) {
+  const double gap = b.direction.dot(a.point - b.point) - a.radius;
+  return {gap, b.direction, a.point - (a.radius + gap / 2) * b.direction};
+}
+
+/// The direction from the axis of a circle that is furthest along `direction`.
+Vector3d outermost_of_circle(const PlacedFeature& circle, const Vector3d& direction) {
+  const Vector3d radial = direction - circle.direction.dot(direction) * circle.direction;
+  const double length = radial.norm();
+  return length > 0 ? Vector3d(radial / length) : any_normal_to(circle.direction);
+}
+
+/// The lowest point of the circle over the plane.
+Touch touch_of_circle_and_plane(const PlacedFeature& a, const PlacedFeature& b) {
+  const Vector3d lowest = a.point + a.radius * outermost_of_circle(a, -b.direction);
+  return touch_of_point_and_plane({lowest, Vector3d::Zero(), 0}, b);
+}
+
+/// The point of the circle next to the centre of the ball. With side −1 the centre is inside of the
+/// solid that the circle bounds.
+Touch touch_of_point_and_circle(const PlacedFeature& a, const PlacedFeature& b, double side) {
+  const Vector3d nearest = b.point + b.radius * outermost_of_circle(b, a.point - b.point);
+  return touch_of_balls(a.point, a.radius, nearest, 0, side, b.direction);
+}
+
+/// For pairs whose first kind is not after the second in the order point, line, circle, plane.
+Touch touch_of_ordered(Kind kind_a, const PlacedFeature& a, Kind kind_b, const PlacedFeature& b,
+                       double side) {
+  if (kind_a == Kind::kPoint && kind_b == Kind::kPlane) return touch_of_point_and_plane(a, b);
+  if (kind_a == Kind::kPoint && kind_b == Kind::kPoint) return touch_of_points(a, b, side);
+  if (kind_a == Kind::kPoint && kind_b == Kind::kLine) return touch_of_point_and_line(a, b, side);
+  if (kind_a == Kind::kLine && kind_b == Kind::kLine) return touch_of_lines(a, b, side);
+  if (kind_a == Kind::kCircle && kind_b == Kind::kPlane) return touch_of_circle_and_plane(a, b);
+  ST_DEMAND(kind_a == Kind::kPoint && kind_b == Kind::kCircle);
+  return touch_of_point_and_circle(a, b, side);
+}
+
+int rank_of(Kind kind) {
+  switch (kind) {
+    case Kind::kPoint:
+      return 0;
+    case Kind::kLine:
+      return 1;
+    case Kind::kCircle:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+std::uint64_t bits_of(FeatureCode code) {
+  return (static_cast<std::uint64_t>(code.kind) << 28) | (code.index & 0x0fffffffu);
+}
+
+}  // namespace
+
+ContactFeature make_point_feature(const Vector3d& point, double radius) {
+  return {Kind::kPoint, point, Vector3d::Zero(), radius};
+}
+ContactFeature make_line_feature(const Vector3d& point, const Vector3d& direction, double radius) {
+  return {Kind::kLine, point, direction, radius};
+}
+ContactFeature make_plane_feature(const Vector3d& point, const Vector3d& normal) {
+  return {Kind::kPlane, point, normal, 0};
+}
+ContactFeature make_circle_feature(const Vector3d& center, const Vector3d& axis, double radius) {
+  return {Kind::kCircle, center, axis, radius};
+}
+
+Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a, const Pose& pose_a,
+                     const CollisionShape& b, const Pose& pose_b) {
+  const Kind kind_a = candidate.a.kind, kind_b = candidate.b.kind;
+  if (kind_a == Kind::kShape) {
+    const SignedDistance d = compute_distance(a, pose_a, b, pose_b);
+    return {d.gap, d.normal, (d.point_a + d.point_b) / 2};
+  }
+  const Vector3d& origin = pose_b.position;
+  const PlacedFeature at_a = placed(candidate.a, pose_a, origin);
+  const PlacedFeature at_b = placed(candidate.b, pose_b, origin);
+  Touch touch;
+  if (rank_of(kind_a) <= rank_of(kind_b)) {
+    touch = touch_of_ordered(kind_a, at_a, kind_b, at_b, candidate.side);
+  } else {
+    touch = touch_of_ordered(kind_b, at_b, kind_a, at_a, candidate.side);
+    touch.normal = -touch.normal;
+  }
+  touch.point += origin;
+  return touch;
+}
+
+std::uint64_t make_contact_id(FeatureCode a, FeatureCode b) {
+  return (bits_of(a) << 32) | bits_of(b);
+}
+
+std::uint64_t swapped_contact_id(std::uint64_t id) {
+  const std::uint64_t features = id & ~kAlternativeBit;
+  return (id & kAlternativeBit) | (features << 32 & ~kAlternativeBit) | (features >> 32);
+}
+
+ContactCandidate swapped(const ContactCandidate& candidate) {
+  ContactCandidate result = candidate;
+  std::swap(result.a, result.b);
+  result.normal = -candidate.normal;
+  result.id = swapped_contact_id(candidate.id);
+  // The side of lines stays: d_b × d_a and the direction of the normal both change sign.
+  return result;
+}
+
+}  // namespace stiction

@@ -1,0 +1,93 @@
+// What the makers of contact candidates for two convex shapes share. Internal to this room.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "stiction/geometry/collect_contacts.h"
+#include "stiction/geometry/collision_shape.h"
+#include "stiction/geometry/contact_candidate.h"
+
+namespace stiction {
+
+/// One call of collect_contacts.
+struct ContactPair {
+  const CollisionShape& a;
+  const Pose& pose_a;
+  const CollisionShape& b;
+  const Pose& pose_b;
+  const ContactOptions& options;
+  ContactWorkspace& workspace;
+  ContactList& out;
+  double tie = 0;   // [m] separations that differ by less are equal
+  double snap = 0;  // [m] places that differ by less are the same
+  int first = 0;    // candidate of this pair
+
+  int num_candidates() const { return static_cast<int>(out.candidates.size()) - first; }
+  void drop_candidates() { out.candidates.resize(first); }
+  bool has(std::uint64_t id) const {
+    return std::any_of(out.candidates.begin() + first, out.candidates.end(),
+                       [id](const ContactCandidate& candidate) { return candidate.id == id; });
+  }
+  /// A crossing of lines replaces what stands for the same pair of features.
+  void drop(std::uint64_t id) {
+    const auto is_it = [id](const ContactCandidate& candidate) { return candidate.id == id; };
+    out.candidates.erase(
+        std::remove_if(out.candidates.begin() + first, out.candidates.end(), is_it),
+        out.candidates.end());
+  }
+  double smallest_gap() const {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::size_t k = first; k < out.candidates.size(); ++k) {
+      smallest = std::min(smallest, out.candidates[k].gap);
+    }
+    return smallest;
+  }
+  /// Evaluates the gap and appends the candidate if it is within reach and not below `lowest`.
+  bool emit(const ContactFeature& feature_a, const ContactFeature& feature_b, std::uint64_t id,
+            double side = 1, double lowest = -std::numeric_limits<double>::infinity()) {
+    ContactCandidate candidate{.a = feature_a, .b = feature_b, .side = side, .id = id};
+    const Touch touch = evaluate_touch(candidate, a, pose_a, b, pose_b);
+    if (!(touch.gap <= options.reach) || touch.gap < lowest) return false;
+    candidate.gap = touch.gap;
+    candidate.normal = touch.normal;
+    candidate.point = touch.point;
+    out.candidates.push_back(candidate);
+    return true;
+  }
+  /// The candidates from first on, if there are any, are the first patch of a group.
+  void close_patch(double separation) {
+    if (num_candidates() == 0) return;
+    out.patches.push_back({first, num_candidates(), separation, out.num_groups});
+  }
+  /// The candidates from `start` on, if there are any, are another patch of that group.
+  void close_alternative(int start, double separation) {
+    const int count = static_cast<int>(out.candidates.size()) - start;
+    if (count > 0) out.patches.push_back({start, count, separation, out.num_groups});
+  }
+};
+
+constexpr FeatureCode whole() { return {FeatureCode::Kind::kWhole, 0}; }
+constexpr FeatureCode vertex_code(int index) {
+  return {FeatureCode::Kind::kVertex, static_cast<std::uint32_t>(index)};
+}
+constexpr FeatureCode edge_code(int index) {
+  return {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(index)};
+}
+constexpr FeatureCode face_code(int index) {
+  return {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(index)};
+}
+
+/// Box and convex against each other.
+void collect_polytope_contacts(ContactPair& pair);
+/// a has a polytope, b is a plane.
+void collect_polytope_plane_contacts(ContactPair& pair);
+/// a is a sphere or a capsule; b is anything convex but an ellipsoid.
+void collect_rounded_contacts(ContactPair& pair);
+/// a is a cylinder; b is a cylinder, a box, a convex or a plane.
+void collect_cylinder_contacts(ContactPair& pair);
+
+}  // namespace stiction

@@ -1,0 +1,231 @@
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/geometry/contact_pair.h"
+#include "stiction/geometry/cylinder_parts.h"
+#include "stiction/geometry/cylinder_polytope_contacts.h"
+#include "stiction/geometry/distance.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::Vector3d;
+
+/// Steeper than 60° the mantle is what touches, and fixed points of the rim would come and go.
+constexpr double kLeastCosineOfEnd = 0.5;
+
+void collect_over_plane(ContactPair& pair) {
+  const CylinderParts parts(pair.a);
+  const Plane& plane = std::get<Plane>(pair.b.shape());
+  const ContactFeature ground = make_plane_feature(plane.offset * plane.normal, plane.normal);
+  const double cosine =
+      pair.pose_a.rotation.col(2).dot(pair.pose_b.rotation * plane.normal);  // axis and normal
+  const int low = cosine >= 0 ? 0 : 1;
+  if (std::abs(cosine) > kLeastCosineOfEnd) {
+    for (int k = 0; k < kNumRimPoints; ++k) {
+      pair.emit(make_point_feature(parts.rim_point(low, k)), ground,
+                make_contact_id(CylinderParts::rim_point_code(low, k), whole()));
+    }
+  }
+  // The fixed points stand for the rim as long as none of it is lower by more than a tie.
+  const double over_fixed = pair.smallest_gap();
+  const int num_fixed = pair.num_candidates();
+  for (const int end : {low, 1 - low}) {
+    const double z = CylinderParts::sign_of(end) * parts.half;
+    pair.emit(parts.circle_at(z), ground, make_contact_id(CylinderParts::rim_code(end), whole()));
+    if (end == low && pair.num_candidates() > num_fixed &&
+        !(pair.out.candidates.back().gap < over_fixed - pair.tie)) {
+      pair.out.candidates.pop_back();
+    }
+  }
+  pair.close_patch(pair.smallest_gap());
+}
+
+/// `own` is the cylinder whose end is looked at, the other one is over it. In the frame of own.
+class CylinderOverEnd {
+ public:
+  CylinderOverEnd(ContactPair& pair, bool own_is_a, double lowest)
+      : pair_(pair),
+        own_(own_is_a ? pair.a : pair.b),
+        other_(own_is_a ? pair.b : pair.a),
+        other_in_own_(own_is_a ? inverse(pair.pose_a) * pair.pose_b
+                               : inverse(pair.pose_b) * pair.pose_a),
+        emit_{pair, own_is_a, lowest} {}
+
+  /// [m] of the other cylinder over the end.
+  double separation(int end) const {
+    const double sign = CylinderParts::sign_of(end);
+    return sign * other_in_own_.position.z() - own_.half -
+           other_.extent_along(other_in_own_.rotation(2, 2));
+  }
+
+  void append(int end) {
+    const double cosine = CylinderParts::sign_of(end) * other_in_own_.rotation(2, 2);
+    if (std::abs(cosine) > kLeastCosineOfEnd) {
+      append_disc(end, cosine >= 0 ? 0 : 1);
+    } else {
+      append_mantle(end);
+    }
+  }
+
+ private:
+  void emit_on(int end, const ContactFeature& other, FeatureCode other_code) {
+    emit_(own_.end_feature(end), other, face_code(end), other_code);
+  }
+
+  void append_disc(int end, int other_end) {
+    for (int k = 0; k < kNumRimPoints; ++k) {
+      const Vector3d point = other_.rim_point(other_end, k);
+      if (!own_.end_contains(other_in_own_ * point, pair_.snap)) continue;
+      emit_on(end, make_point_feature(point), CylinderParts::rim_point_code(other_end, k));
+    }
+    const Vector3d axis = other_in_own_.rotation.col(2);
+    const Vector3d center = other_in_own_ * other_.end_center(other_end);
+    for (int k = 0; k < kNumRimPoints; ++k) {
+      append_lifted(end, own_.rim_point(end, k), other_end, CylinderParts::rim_point_code(end, k),
+                    face_code(other_end));
+    }
+    append_circle_crossings(end, other_end, center.head<2>());
+    // The lowest point of the rim, where that is lower than all others.
+    Vector3d out(0, 0, -CylinderParts::sign_of(end));
+    out -= out.dot(axis) * axis;
+    const double length = out.norm();
+    if (!(length > 0)) return;
+    const Vector3d lowest = center + other_.radius / length * out;
+    const double height = CylinderParts::sign_of(end) * lowest.z() - own_.half;
+    if (!own_.end_contains(lowest, pair_.snap)) return;
+    if (!(height < pair_.smallest_gap() - pair_.tie)) return;
+    emit_on(end, other_.circle_at(CylinderParts::sign_of(other_end) * other_.half),
+            CylinderParts::rim_code(other_end));
+  }
+
+  /// The point of the other end straight over a point of the own end, if there is one.
+  void append_lifted(int end, const Vector3d& point, int other_end, FeatureCode own_code,
+                     FeatureCode other_code) {
+    const Vector3d from = inverse(other_in_own_) * point;
+    const Vector3d up = other_in_own_.rotation.transpose() * own_.end_normal(end);
+    const double height = (CylinderParts::sign_of(other_end) * other_.half - from.z()) / up.z();
+    const Vector3d lifted = from + height * up;
+    if (!other_.end_contains(lifted, -pair_.snap)) return;
+    // Points of the two rims at one place are one.
+    emit_(own_.end_feature(end), make_point_feature(lifted), own_code, other_code);
+  }
+
+  /// Where the rims cross, seen along the axis; between ends that are parallel to 8°.
+  void append_circle_crossings(int end, int other_end, const Vector2d& center) {
+    if (std::abs(other_in_own_.rotation(2, 2)) < 0.99) return;
+    const double distance = center.norm();
+    if (!(distance > pair_.snap)) return;
+    const double along =
+        (distance * distance + (own_.radius - other_.radius) * (own_.radius + other_.radius)) /
+        (2 * distance);
+    const double squared = (own_.radius - along) * (own_.radius + along);
+    if (!(squared > 0)) return;
+    const Vector2d u = center / distance, v(-u.y(), u.x());
+    for (int k = 0; k < 2; ++k) {
+      const Vector2d at = along * u + (k == 0 ? -1 : 1) * std::sqrt(squared) * v;
+      const Vector3d point(at.x(), at.y(), CylinderParts::sign_of(end) * own_.half);
+      const Vector3d from = inverse(other_in_own_) * point;
+      const Vector3d up = other_in_own_.rotation.transpose() * own_.end_normal(end);
+      const double height = (CylinderParts::sign_of(other_end) * other_.half - from.z()) / up.z();
+      emit_(own_.end_feature(end), make_point_feature(from + height * up), other_code(2 * end + k),
+            CylinderParts::rim_code(other_end));
+    }
+  }
+
+  /// Ends of the lowest line of the mantle, as circles, so that it may roll.
+  void append_mantle(int end) {
+    const Vector3d axis = other_in_own_.rotation.col(2);
+    Vector3d out(0, 0, -CylinderParts::sign_of(end));
+    out = (out - out.dot(axis) * axis).normalized();
+    const Vector3d middle = other_in_own_.position + other_.radius * out;
+    const Vector3d tail = middle - other_.half * axis, head = middle + other_.half * axis;
+    const DiscChord chord = clip_to_disc(tail.head<2>(), head.head<2>(), own_.radius + pair_.snap);
+    if (!chord.hits) return;
+    append_circle(end, chord.start, 0);
+    append_circle(end, chord.end, 1);
+  }
+
+  void append_circle(int end, double t, int crossing) {
+    const FeatureCode code =
+        t > 0 && t < 1 ? other_code(crossing) : CylinderParts::rim_code(t <= 0 ? 0 : 1);
+    emit_on(end, other_.circle_at((2 * t - 1) * other_.half), code);
+  }
+
+  ContactPair& pair_;
+  CylinderParts own_, other_;
+  Pose other_in_own_;
+  RoleEmitter emit_;
+};
+
+/// Mantles: ends of the overlap of nearly parallel ones, else the crossing.
+void append_mantles(ContactPair& pair, const Vector3d& normal, double lowest) {
+  const CylinderParts a(pair.a), b(pair.b);
+  const Pose a_in_b = inverse(pair.pose_b) * pair.pose_a;
+  const Vector3d axis = a_in_b.rotation.col(2), center = a_in_b.position;
+  const Vector3d cross = axis.cross(Vector3d::UnitZ());
+  const double squared_sine = cross.squaredNorm();
+  if (squared_sine < 0.01) {  // nearly parallel
+    const double sign = axis.z() >= 0 ? 1 : -1;
+    for (int k = 0; k < 2; ++k) {
+      // Along b: the nearer one of the two ends bounds the overlap.
+      const double end_a = center.z() + (k == 0 ? -1 : 1) * a.half * std::abs(axis.z());
+      const double end_b = (k == 0 ? -1 : 1) * b.half;
+      const bool takes_a = k == 0 ? end_a >= end_b - pair.snap : end_a <= end_b + pair.snap;
+      const double at = takes_a ? end_a : end_b;
+      const double t = (at - center.z()) / axis.z();  // along a
+      if (std::abs(t) > a.half + pair.snap || std::abs(at) > b.half + pair.snap) continue;
+      const int a_end = (k == 0) == (sign > 0) ? 0 : 1;
+      const FeatureCode code_a = takes_a ? CylinderParts::rim_code(a_end) : edge_code(0);
+      const FeatureCode code_b = takes_a ? edge_code(0) : CylinderParts::rim_code(k);
+      pair.emit(make_point_feature({0, 0, t}, a.radius), b.mantle_feature(),
+                make_contact_id(code_a, code_b), 1, lowest);
+    }
+  }
+  if (!(squared_sine > 1e-12)) return;
+  const double s = Vector3d::UnitZ().cross(center).dot(cross) / squared_sine;
+  const double t = axis.cross(center).dot(cross) / squared_sine;
+  if (std::abs(s) > a.half || std::abs(t) > b.half) return;
+  const double side = cross.dot(normal) >= 0 ? 1 : -1;
+  const double gap = side * cross.dot(center) / std::sqrt(squared_sine) - a.radius - b.radius;
+  if (!(gap < pair.smallest_gap() - pair.tie)) return;
+  pair.emit(a.mantle_feature(), b.mantle_feature(), make_contact_id(edge_code(0), edge_code(0)),
+            side, lowest);
+}
+
+void collect_cylinder_pair(ContactPair& pair) {
+  const SignedDistance distance = compute_distance(pair.a, pair.pose_a, pair.b, pair.pose_b);
+  if (!(distance.gap <= pair.options.reach)) return;
+  const double lowest = distance.gap - pair.tie;
+  const Vector3d normal_a = pair.pose_a.rotation.transpose() * distance.normal;
+  const Vector3d normal_b = pair.pose_b.rotation.transpose() * distance.normal;
+  const int end_a = normal_a.z() > 0 ? 0 : 1, end_b = normal_b.z() > 0 ? 1 : 0;
+  CylinderOverEnd over_a(pair, true, lowest), over_b(pair, false, lowest);
+  const bool a_faces = std::abs(normal_a.z()) > kLeastCosineOfEnd;
+  const bool b_faces = std::abs(normal_b.z()) > kLeastCosineOfEnd;
+  if (a_faces && (!b_faces || over_a.separation(end_a) >= over_b.separation(end_b) - pair.tie)) {
+    over_a.append(end_a);
+  } else if (b_faces) {
+    over_b.append(end_b);
+  }
+  if (!a_faces && !b_faces) append_mantles(pair, normal_b, lowest);
+  if (pair.smallest_gap() > distance.gap + pair.tie) append_whole_shapes(pair);
+  pair.close_patch(distance.gap);
+}
+
+}  // namespace
+
+void collect_cylinder_contacts(ContactPair& pair) {
+  if (pair.b.kind() == ShapeKind::kPlane) {
+    collect_over_plane(pair);
+  } else if (pair.b.kind() == ShapeKind::kCylinder) {
+    collect_cylinder_pair(pair);
+  } else {
+    collect_cylinder_polytope_contacts(pair);
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,97 @@
+// Ends, rims and mantle of a cylinder as contact features. Internal to this room.
+//
+// The end of a cylinder that stands on something flat touches with a disc. It is represented by
+// kNumRimPoints points fixed on its rim, evenly spread, and by the rim itself (kCircle), whose
+// lowest point is exact for every tilt: a cylinder that begins to tip over a chord between two
+// fixed points finds the rim in the way as soon as that is lower than all fixed points by more than
+// a tie. At rest only the fixed points are there, always the same ones.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "stiction/geometry/contact_pair.h"
+
+namespace stiction {
+
+constexpr int kNumRimPoints = 8;
+
+struct CylinderParts {
+  explicit CylinderParts(const CollisionShape& shape)
+      : radius(shape.half().x()), half(shape.half().z()) {}
+
+  double radius = 0, half = 0;  // [m]
+
+  // End 0 is that at −z. In the frame of the cylinder.
+  static double sign_of(int end) { return end == 0 ? -1 : 1; }
+  Eigen::Vector3d end_center(int end) const { return {0, 0, sign_of(end) * half}; }
+  Eigen::Vector3d end_normal(int end) const { return {0, 0, sign_of(end)}; }
+  Eigen::Vector3d rim_point(int end, int k) const {
+    static constexpr double kDiagonal = 0.70710678118654752440;
+    static constexpr std::array<double, kNumRimPoints> kCosines = {1,  kDiagonal,  0, -kDiagonal,
+                                                                   -1, -kDiagonal, 0, kDiagonal};
+    return {radius * kCosines[k], radius * kCosines[(k + kNumRimPoints - 2) % kNumRimPoints],
+            sign_of(end) * half};
+  }
+
+  ContactFeature end_feature(int end) const {
+    return make_plane_feature(end_center(end), end_normal(end));
+  }
+  ContactFeature circle_at(double z) const {
+    return make_circle_feature({0, 0, z}, Eigen::Vector3d::UnitZ(), radius);
+  }
+  ContactFeature mantle_feature() const {
+    return make_line_feature(Eigen::Vector3d::Zero(), Eigen::Vector3d::UnitZ(), radius);
+  }
+  static FeatureCode rim_code(int end) {
+    return {FeatureCode::Kind::kRim, static_cast<std::uint32_t>(end)};
+  }
+  static FeatureCode rim_point_code(int end, int k) {
+    return {FeatureCode::Kind::kRimPoint, static_cast<std::uint32_t>(end * kNumRimPoints + k)};
+  }
+
+  /// [m] of the cylinder along a direction with the cosine c to its axis, from the centre.
+  double extent_along(double c) const {
+    return half * std::abs(c) + radius * std::sqrt(std::max(0.0, 1 - c * c));
+  }
+  bool end_contains(const Eigen::Vector3d& point, double margin) const {
+    return point.head<2>().norm() <= radius + margin;
+  }
+};
+
+/// Part of a segment inside a disc about the origin.
+struct DiscChord {
+  bool hits = false;
+  double start = 0, end = 1;  // 0 and 1 where the ends are inside
+};
+DiscChord clip_to_disc(const Eigen::Vector2d& p, const Eigen::Vector2d& q, double radius);
+
+constexpr FeatureCode other_code(int index) {
+  return {FeatureCode::Kind::kOther, static_cast<std::uint32_t>(index)};
+}
+
+/// Appends candidates with the roles of the two shapes exchanged at will.
+struct RoleEmitter {
+  ContactPair& pair;
+  bool own_is_a;  // `own` is shape a
+  double lowest;  // [m] no gaps below
+
+  void operator()(const ContactFeature& own, const ContactFeature& other, FeatureCode own_code,
+                  FeatureCode other_code, double side = 1) const {
+    if (own_is_a) {
+      pair.emit(own, other, make_contact_id(own_code, other_code), side, lowest);
+    } else {
+      pair.emit(other, own, make_contact_id(other_code, own_code), side, lowest);
+    }
+  }
+};
+
+/// The whole shapes: exact, but only the nearest points.
+inline void append_whole_shapes(ContactPair& pair) {
+  pair.emit({}, {}, make_contact_id(whole(), whole()));
+}
+
+}  // namespace stiction

@@ -1,0 +1,52 @@
+#include "stiction/geometry/distance.h"
+
+#include <cmath>
+
+#include "stiction/geometry/analytic_distance.h"
+#include "stiction/geometry/convex_distance.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+
+/// kind(a) ≤ kind(b).
+SignedDistance compute_ordered(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
+                               const Pose& pose_b) {
+  if (b.kind() == ShapeKind::kPlane) {
+    return a.kind() == ShapeKind::kPlane ? compute_plane_plane_distance(a, pose_a, b, pose_b)
+                                         : compute_plane_distance(a, pose_a, b, pose_b);
+  }
+  if (a.kind() == ShapeKind::kSphere && b.kind() != ShapeKind::kConvex) {
+    return compute_sphere_distance(a, pose_a, b, pose_b);
+  }
+  if (b.kind() == ShapeKind::kCapsule) return compute_capsule_distance(a, pose_a, b, pose_b);
+  return compute_convex_distance(a, pose_a, b, pose_b);
+}
+
+}  // namespace
+
+SignedDistance compute_distance(const CollisionShape& a, const Pose& pose_a,
+                                const CollisionShape& b, const Pose& pose_b) {
+  if (a.kind() <= b.kind()) return compute_ordered(a, pose_a, b, pose_b);
+  const SignedDistance swapped = compute_ordered(b, pose_b, a, pose_a);
+  return {swapped.gap, -swapped.normal, swapped.point_b, swapped.point_a};
+}
+
+bool are_farther_apart(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
+                       const Pose& pose_b, double reach) {
+  if (a.kind() == ShapeKind::kPlane || b.kind() == ShapeKind::kPlane) {
+    return compute_distance(a, pose_a, b, pose_b).gap > reach;
+  }
+  const Vector3d w = pose_a * a.center() - pose_b * b.center();
+  const double distance = w.norm();
+  if (distance - a.bounding_radius() - b.bounding_radius() > reach) return true;
+  if (!(distance > reach) || !a.is_convex() || !b.is_convex()) return false;
+  // Along the line of centres; for bodies that are not elongated this decides most cases.
+  const Vector3d n = w / distance;
+  const Vector3d x = a.core_support(-(pose_a.rotation.transpose() * n));
+  const Vector3d y = b.core_support(pose_b.rotation.transpose() * n);
+  return n.dot(pose_a * x - pose_b * y) - a.core_radius() - b.core_radius() > reach;
+}
+
+}  // namespace stiction

@@ -1,0 +1,92 @@
+// A convex body with flat faces: vertices, edges, polygonal faces, and who meets whom.
+//
+// Triangles of the hull that lie in one plane are merged, so that a cube has six faces, and
+// vertices inside faces or edges are left out. Indices depend on the input alone, not on addresses
+// or rounding modes: features can be named by them for as long as the body exists.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <array>
+#include <span>
+#include <vector>
+
+namespace stiction {
+
+class Polytope {
+ public:
+  /// Lies in normal·x = offset, the body in normal·x ≤ offset.
+  struct Face {
+    Eigen::Vector3d normal;  // outward, unit length
+    double offset = 0;       // [m]
+    int first = 0;           // into the loops of vertices and edges
+    int count = 0;           // of vertices, and of edges
+  };
+  /// Runs from `tail` to `head` with `left` on its left, seen from outside.
+  struct Edge {
+    int tail = 0, head = 0;
+    int left = 0, right = 0;    // faces
+    Eigen::Vector3d direction;  // unit, tail to head
+  };
+
+  /// Vertices of a face off its plane by less than this part of the extent are merged into it: far
+  /// above the rounding of rotated input, far below what anyone means.
+  static constexpr double kCoplanarity = 1e-12;
+
+  /// Corner i has the sign + on axis k where bit k of i is set; faces −x, +x, −y, +y, −z, +z.
+  static Polytope make_box(const Eigen::Vector3d& size);
+  /// Of points that span a volume (see convex_hull.h). Vertices keep the order of the points.
+  static Polytope make_hull(std::span<const Eigen::Vector3d> points);
+  /// Both sides of a triangle with an area: face 0 sees a, b, c counterclockwise, face 1 clockwise.
+  static Polytope make_triangle(const Eigen::Vector3d& a, const Eigen::Vector3d& b,
+                                const Eigen::Vector3d& c);
+
+  std::span<const Eigen::Vector3d> vertices() const { return vertices_; }
+  std::span<const Face> faces() const { return faces_; }
+  std::span<const Edge> edges() const { return edges_; }
+
+  /// Counterclockwise from outside.
+  std::span<const int> vertices_of(int face) const { return loop_of(face_vertices_, face); }
+  /// Edge k of the face joins its vertices k and k + 1.
+  std::span<const int> edges_of(int face) const { return loop_of(face_edges_, face); }
+  std::span<const int> neighbors_of(int vertex) const { return fan_of(vertex_neighbors_, vertex); }
+  /// Edge k leads to neighbour k.
+  std::span<const int> edges_at(int vertex) const { return fan_of(vertex_edges_, vertex); }
+  int other_face(int edge, int face) const {
+    return edges_[edge].left == face ? edges_[edge].right : edges_[edge].left;
+  }
+
+  /// A vertex furthest along `direction`, which may have any length (for length 0 any vertex).
+  /// Climbs from `start` where there are many vertices, else compares all.
+  int find_support(const Eigen::Vector3d& direction, int start = 0) const;
+
+  /// Mean of the vertices: inside.
+  const Eigen::Vector3d& center() const { return center_; }
+  /// [m] largest side of the box along the axes around it.
+  double extent() const { return extent_; }
+
+ private:
+  Polytope() = default;
+  std::span<const int> loop_of(const std::vector<int>& items, int face) const {
+    return {items.data() + faces_[face].first, static_cast<std::size_t>(faces_[face].count)};
+  }
+  std::span<const int> fan_of(const std::vector<int>& items, int vertex) const {
+    return {items.data() + fan_start_[vertex],
+            static_cast<std::size_t>(fan_start_[vertex + 1] - fan_start_[vertex])};
+  }
+  void add_face(std::span<const int> loop, const Eigen::Vector3d& normal);
+  void finish();
+  void make_edges();
+  void make_fans();
+
+  std::vector<Eigen::Vector3d> vertices_;
+  std::vector<Face> faces_;
+  std::vector<Edge> edges_;
+  std::vector<int> face_vertices_, face_edges_;  // loops of all faces, one after the other
+  std::vector<int> fan_start_;                   // num_vertices + 1
+  std::vector<int> vertex_neighbors_, vertex_edges_;
+  Eigen::Vector3d center_ = Eigen::Vector3d::Zero();
+  double extent_ = 0;
+};
+
+}  // namespace stiction

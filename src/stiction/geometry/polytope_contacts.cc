@@ -1,0 +1,262 @@
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/geometry/contact_pair.h"
+#include "stiction/geometry/distance.h"
+#include "stiction/geometry/face_contacts.h"
+#include "stiction/geometry/polytope_axes.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+struct EdgePair {
+  int edge_a = -1, edge_b = -1;
+};
+
+Vector3d edge_vector(const Polytope& polytope, int edge) {
+  const Polytope::Edge& e = polytope.edges()[edge];
+  return polytope.vertices()[e.head] - polytope.vertices()[e.tail];
+}
+
+/// Where the common perpendicular of two edges meets them, as parts of their lengths.
+struct Feet {
+  double on_a = 0, on_b = 0;
+  double squared_sine = 0;
+};
+
+/// What is nearest to what along a known normal, of polytopes a and b. Everything in the frame of
+/// b.
+class NearestFeatures {
+ public:
+  NearestFeatures(ContactPair& pair, const Vector3d& normal_W, double gap)
+      : pair_(pair),
+        a_(*pair.a.polytope()),
+        b_(*pair.b.polytope()),
+        a_in_b_(inverse(pair.pose_b) * pair.pose_a),
+        normal_(pair.pose_b.rotation.transpose() * normal_W),
+        normal_a_(pair.pose_a.rotation.transpose() * normal_W),
+        gap_(gap),
+        vertex_a_(a_.find_support(-normal_a_)),
+        vertex_b_(b_.find_support(normal_)) {}
+
+  /// The crossing of two edges whose common perpendicular is the normal.
+  bool append_crossing() {
+    EdgePair best;
+    double best_cosine = 1 - 1e-9;
+    for (const int i : a_.edges_at(vertex_a_)) {
+      for (const int j : b_.edges_at(vertex_b_)) {
+        const Vector3d cross = direction_of_a(i).cross(b_.edges()[j].direction);
+        const double sine = cross.norm();
+        if (!(sine > 1e-6)) continue;
+        const double cosine = std::abs(cross.dot(normal_)) / sine;
+        if (cosine > best_cosine && crosses(i, j)) {
+          best_cosine = cosine;
+          best = {i, j};
+        }
+      }
+    }
+    return best.edge_a >= 0 && append_crossing(best);
+  }
+
+  bool append_crossing(const EdgePair& edges) {
+    const Polytope::Edge &i = a_.edges()[edges.edge_a], &j = b_.edges()[edges.edge_b];
+    const Vector3d cross = direction_of_a(edges.edge_a).cross(j.direction);
+    return pair_.emit(make_line_feature(a_.vertices()[i.tail], i.direction),
+                      make_line_feature(b_.vertices()[j.tail], j.direction),
+                      make_contact_id(edge_code(edges.edge_a), edge_code(edges.edge_b)),
+                      cross.dot(normal_) >= 0 ? 1 : -1);
+  }
+
+  /// Whether the feet of the common perpendicular lie on both edges.
+  bool crosses(int edge_a, int edge_b) const {
+    const Vector3d u = a_in_b_.rotation * edge_vector(a_, edge_a), v = edge_vector(b_, edge_b);
+    const Vector3d offset =
+        a_in_b_ * a_.vertices()[a_.edges()[edge_a].tail] - b_.vertices()[b_.edges()[edge_b].tail];
+    const Vector3d cross = u.cross(v);
+    const double squared = cross.squaredNorm();
+    const double s = v.cross(offset).dot(cross), t = u.cross(offset).dot(cross);
+    const double slack_s = pair_.snap / u.norm() * squared,
+                 slack_t = pair_.snap / v.norm() * squared;
+    return s >= -slack_s && s <= squared + slack_s && t >= -slack_t && t <= squared + slack_t;
+  }
+
+  /// Corners and parallel edges; `point_a` and `point_b` are the nearest points, in the world.
+  void append_others(const Vector3d& point_a, const Vector3d& point_b) {
+    const int edge_a = find_level_edge(a_, vertex_a_, normal_a_);
+    const int edge_b = find_level_edge(b_, vertex_b_, normal_);
+    if (edge_a >= 0 && edge_b >= 0 && are_parallel(edge_a, edge_b)) {
+      if (append_overlap(edge_a, edge_b)) return;
+    }
+    const Vector3d at_a = inverse(pair_.pose_a) * point_a, at_b = inverse(pair_.pose_b) * point_b;
+    const FeatureCode code_a = edge_a >= 0 ? edge_code(edge_a) : vertex_code(vertex_a_);
+    const FeatureCode code_b = edge_b >= 0 ? edge_code(edge_b) : vertex_code(vertex_b_);
+    const std::uint64_t id = make_contact_id(code_a, code_b);
+    const bool holds_plane_in_a = edge_a >= 0 && edge_b < 0;
+    if (holds_plane_in_a) {
+      pair_.emit(make_plane_feature(at_a, -normal_a_), make_point_feature(at_b), id);
+    } else {
+      pair_.emit(make_point_feature(at_a), make_plane_feature(at_b, normal_), id);
+    }
+  }
+
+ private:
+  Vector3d direction_of_a(int edge) const { return a_in_b_.rotation * a_.edges()[edge].direction; }
+
+  /// An edge at the vertex that is orthogonal to the normal.
+  int find_level_edge(const Polytope& polytope, int vertex, const Vector3d& normal) const {
+    int best = -1;
+    double lowest = 4 * pair_.tie;
+    for (const int e : polytope.edges_at(vertex)) {
+      const double rise = std::abs(edge_vector(polytope, e).dot(normal));
+      if (rise < lowest) {
+        lowest = rise;
+        best = e;
+      }
+    }
+    return best;
+  }
+
+  bool are_parallel(int edge_a, int edge_b) const {
+    const Vector3d u = edge_vector(a_, edge_a), v = edge_vector(b_, edge_b);
+    const double sine = direction_of_a(edge_a).cross(b_.edges()[edge_b].direction).norm();
+    return sine * std::min(u.norm(), v.norm()) <= pair_.snap;
+  }
+
+  /// Both ends of what parallel edges have in common, each at a corner of one of them.
+  bool append_overlap(int edge_a, int edge_b) {
+    const Polytope::Edge &i = a_.edges()[edge_a], &j = b_.edges()[edge_b];
+    const Vector3d tail_b = b_.vertices()[j.tail];
+    const double length_b = (b_.vertices()[j.head] - tail_b).norm();
+    double along_a[2];  // of the corners of a, along b
+    bool appended = false;
+    for (int k = 0; k < 2; ++k) {
+      const int v = k == 0 ? i.tail : i.head;
+      along_a[k] = j.direction.dot(a_in_b_ * a_.vertices()[v] - tail_b);
+      if (along_a[k] < -pair_.snap || along_a[k] > length_b + pair_.snap) continue;
+      appended |=
+          pair_.emit(make_point_feature(a_.vertices()[v]), make_plane_feature(tail_b, normal_),
+                     make_contact_id(vertex_code(v), edge_code(edge_b)));
+    }
+    const double low = std::min(along_a[0], along_a[1]) + pair_.snap;
+    const double high = std::max(along_a[0], along_a[1]) - pair_.snap;
+    for (int k = 0; k < 2; ++k) {
+      const int v = k == 0 ? j.tail : j.head;
+      const double along = k == 0 ? 0 : length_b;
+      if (along <= low || along >= high) continue;
+      appended |= pair_.emit(make_plane_feature(a_.vertices()[i.tail], -normal_a_),
+                             make_point_feature(b_.vertices()[v]),
+                             make_contact_id(edge_code(edge_a), vertex_code(v)));
+    }
+    return appended;
+  }
+
+  ContactPair& pair_;
+  const Polytope &a_, &b_;
+  Pose a_in_b_;
+  Vector3d normal_, normal_a_;  // in the frames of b and a
+  double gap_;
+  int vertex_a_, vertex_b_;  // furthest towards the other
+};
+
+/// From the nearest points: a face if one of them has the separation, else corners and edges, and
+/// with these the points of the nearest face that are not below them.
+double collect_from_distance(ContactPair& pair) {
+  const SignedDistance distance = compute_distance(pair.a, pair.pose_a, pair.b, pair.pose_b);
+  if (!(distance.gap <= pair.options.reach)) return distance.gap;
+  const ReferenceFace reference = find_reference_face(pair, distance);
+  FaceOptions options{.lowest = distance.gap - pair.tie};
+  if (reference.separation >= distance.gap - pair.tie) {
+    append_face_contacts(pair, reference, options);
+    if (pair.smallest_gap() <= distance.gap + pair.snap) return distance.gap;
+    pair.drop_candidates();
+  }
+  NearestFeatures nearest(pair, distance.normal, distance.gap);
+  if (!nearest.append_crossing()) nearest.append_others(distance.point_a, distance.point_b);
+  options.skips_known = true;
+  append_face_contacts(pair, reference, options);
+  return distance.gap;
+}
+
+/// −1 if none of the edges at a corner of a box runs along the axis.
+int box_edge_along(const Polytope& box, int vertex, int axis) {
+  for (const int e : box.edges_at(vertex)) {
+    if (std::abs(box.edges()[e].direction[axis]) > 0.5) return e;
+  }
+  return -1;
+}
+
+int box_corner_towards(const Vector3d& direction) {
+  return (direction.x() > 0 ? 1 : 0) + (direction.y() > 0 ? 2 : 0) + (direction.z() > 0 ? 4 : 0);
+}
+
+/// By the fifteen axes; falls back to the distance where none of them is that of the nearest
+/// points.
+double collect_box_contacts(ContactPair& pair) {
+  const BoxSeparation best = separate_boxes(pair);
+  if (!(best.separation <= pair.options.reach)) return best.separation;
+  FaceOptions options{.lowest = best.separation - pair.tie};
+  if (best.edge_axis_a < 0) {
+    append_face_contacts(pair, best.face, options);
+    if (pair.smallest_gap() <= best.separation + pair.tie) return best.separation;
+  } else {
+    const Vector3d towards_a = pair.pose_b.rotation.transpose() * best.normal;
+    const Vector3d towards_b = -(pair.pose_a.rotation.transpose() * best.normal);
+    const EdgePair edges{
+        box_edge_along(*pair.a.polytope(), box_corner_towards(towards_b), best.edge_axis_a),
+        box_edge_along(*pair.b.polytope(), box_corner_towards(towards_a), best.edge_axis_b)};
+    NearestFeatures nearest(pair, best.normal, best.separation);
+    if (nearest.crosses(edges.edge_a, edges.edge_b) && nearest.append_crossing(edges)) {
+      options.skips_known = true;
+      append_face_contacts(pair, best.face, options);
+      return best.separation;
+    }
+  }
+  pair.drop_candidates();
+  return collect_from_distance(pair);
+}
+
+}  // namespace
+
+void collect_polytope_contacts(ContactPair& pair) {
+  const bool are_boxes = pair.a.kind() == ShapeKind::kBox && pair.b.kind() == ShapeKind::kBox;
+  if (!are_boxes &&
+      are_farther_apart(pair.a, pair.pose_a, pair.b, pair.pose_b, pair.options.reach)) {
+    return;
+  }
+  const double gap = are_boxes ? collect_box_contacts(pair) : collect_from_distance(pair);
+  if (pair.num_candidates() == 0) return;
+  pair.close_patch(gap);
+  if (pair.options.wants_alternatives) append_polytope_alternatives(pair, gap);
+}
+
+/// All vertices within reach. They are corners of a convex body, so that none is in the hull of the
+/// others and there is nothing to reduce.
+void collect_polytope_plane_contacts(ContactPair& pair) {
+  const Polytope& polytope = *pair.a.polytope();
+  const Plane& plane = std::get<Plane>(pair.b.shape());
+  const ContactFeature ground = make_plane_feature(plane.offset * plane.normal, plane.normal);
+  const Vector3d normal_W = pair.pose_b.rotation * plane.normal;
+  const Vector3d up = pair.pose_a.rotation.transpose() * normal_W;
+  const double shift = normal_W.dot(pair.pose_a.position - pair.pose_b.position) - plane.offset;
+  const auto append = [&](int v) {
+    const Vector3d& vertex = polytope.vertices()[v];
+    const double gap = up.dot(vertex) + shift;
+    if (!(gap <= pair.options.reach)) return false;
+    pair.out.candidates.push_back({.a = make_point_feature(vertex),
+                                   .b = ground,
+                                   .id = make_contact_id(vertex_code(v), whole()),
+                                   .gap = gap,
+                                   .normal = normal_W,
+                                   .point = pair.pose_a * vertex - (gap / 2) * normal_W});
+    return true;
+  };
+  visit_connected_vertices(polytope, -up, pair.workspace, append);
+  pair.close_patch(pair.smallest_gap());
+}
+
+}  // namespace stiction

@@ -1,0 +1,342 @@
+// Cylinders and ellipsoids against a surface, triangle by triangle. The separation along a direction
+// n is s(n) = min_A n·x − max_S n·y. Over the normal cone of a face it is one number, over that of an
+// edge a function of one angle with a single maximum, found where its slope
+//   ds/dθ = n′(θ)·(x(n) − y)
+// changes sign. Faces are left to collect_regions.
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/geometry/gjk.h"
+#include "stiction/geometry/surface_query.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double kStrict = 1e-9;
+constexpr double kParallel = 1e-9;
+
+class CurvedOnTriangle {
+ public:
+  CurvedOnTriangle(SurfaceQuery& query, const NearTriangle& near)
+      : query_(query),
+        near_(near),
+        t_(query, near.index),
+        // What the iteration leaves of the distance of round bodies.
+        tie_(1e3 * query.tolerance + 1e-7 * query.a.size()) {}
+
+  void collect() {
+    const double reach = query_.options.reach, height = face_separation(near_);
+    if (height > reach) return;
+    const GjkResult gjk = run();
+    const double distance = gjk.touches ? 0 : gjk.v.norm();
+    if (distance > reach + tie_) return;
+    if (near_.is_front) touch_region(query_, near_, false);
+    const bool is_apart = distance > tie_;
+    const double least = is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity();
+    find_best(least, height);
+    switch (best_.kind) {
+      case Kind::kFace:
+        touch_region(query_, near_, true);
+        break;
+      case Kind::kNeighbor:
+        touch_region(query_, neighbor_across(query_, near_, best_.half_edge), true);
+        break;
+      case Kind::kEdge:
+        add_edge(best_.half_edge, best_.n);
+        break;
+      case Kind::kVertex:
+        add_vertex(best_.half_edge, best_.n);
+        break;
+      case Kind::kNone:
+        if (is_apart) add_nearest(gjk);
+        break;
+    }
+  }
+
+ private:
+  enum class Kind { kNone, kFace, kNeighbor, kEdge, kVertex };
+  struct Best {
+    Kind kind = Kind::kNone;
+    double separation = 0;
+    int half_edge = 0;  // kVertex: the corner of the triangle
+    Vector3d n = Vector3d::UnitZ();
+  };
+
+  double face_separation(const NearTriangle& near) const {
+    const double side = query_.region_side(near);
+    const Vector3d n = side * query_.surface.normal(near.index);
+    return n.dot(lowest_of_a(query_, n)) - side * query_.surface.offset(near.index);
+  }
+
+  GjkResult run() const {
+    const auto support = [&](const Vector3d& v) {
+      DifferencePoint point;
+      point.a = lowest_of_a(query_, v);
+      int k = 0;
+      for (int i = 1; i < 3; ++i) {
+        if (v.dot(t_.corners[i] - t_.corners[k]) > 0) k = i;
+      }
+      point.b = t_.corners[k];
+      point.w = point.a - point.b;
+      return point;
+    };
+    Vector3d guess = query_.center - (t_.corners[0] + t_.corners[1] + t_.corners[2]) / 3;
+    if (!(guess.squaredNorm() > 0)) guess = Vector3d::UnitZ();
+    return run_gjk(support, guess,
+                   {.relative = 1e-10,
+                    .touching = tie_ / 10,
+                    .reach = query_.options.reach + tie_});
+  }
+
+  void consider(const Best& axis, double least) {
+    if (axis.separation < least) return;
+    if (best_.kind == Kind::kNone || axis.separation > best_.separation + tie_) best_ = axis;
+  }
+
+  void find_best(double least, double height) {
+    if (near_.is_front) consider({.kind = Kind::kFace, .separation = height}, least);
+    for (int k = 0; k < 3; ++k) {
+      const int half_edge = 3 * near_.index + k;
+      if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) continue;
+      consider_neighbor(half_edge, least);
+    }
+    for (int k = 0; k < 3; ++k) {
+      const int half_edge = 3 * near_.index + k;
+      if (query_.surface.edge_id(half_edge) != TriangleSurface::kNone) consider_edge(k, least);
+    }
+    for (int k = 0; k < 3; ++k) consider_vertex(k, least);
+  }
+
+  void consider_neighbor(int half_edge, double least) {
+    const int twin = query_.surface.twin(half_edge);
+    if (twin < 0 || !query_.surface.has_area(twin / 3)) return;
+    const NearTriangle neighbor = neighbor_across(query_, near_, half_edge);
+    if (!neighbor.is_front) return;
+    const Vector3d n = query_.region_side(neighbor) * query_.surface.normal(neighbor.index);
+    if (!edge_allows(query_, half_edge, n, kStrict)) return;
+    consider({.kind = Kind::kNeighbor,
+              .separation = face_separation(neighbor),
+              .half_edge = half_edge},
+             least);
+  }
+
+  /// From the normal of the triangle over the edge to that of the neighbour, or around a rim.
+  void consider_edge(int k, double least) {
+    const int half_edge = 3 * near_.index + k;
+    const int twin = query_.surface.twin(half_edge);
+    if (twin == TriangleSurface::kJunction) return;
+    const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
+    const double length = edge.norm();
+    if (!(length > 0)) return;
+    const Vector3d first = near_.side * query_.winding_normal(near_.index);
+    const Vector3d outward = -query_.winding_normal(near_.index).cross(edge / length);
+    double end = M_PI;
+    if (twin >= 0) {
+      const NearTriangle neighbor = neighbor_across(query_, near_, half_edge);
+      const Vector3d second = neighbor.side * query_.winding_normal(neighbor.index);
+      end = std::atan2(second.dot(outward), second.dot(first));
+      if (end <= 0 && second.dot(first) < -0.5) end += 2 * M_PI;  // a blade
+      if (!(end > kStrict && end <= M_PI + kStrict)) return;      // concave
+    } else if (query_.surface.is_height_field()) {
+      end = std::atan2(first.z(), -outward.z());  // until n is level
+    }
+    const auto direction = [&](double angle) -> Vector3d {
+      return std::cos(angle) * first + std::sin(angle) * outward;
+    };
+    const auto slope = [&](double angle) {
+      const Vector3d turn = std::cos(angle) * outward - std::sin(angle) * first;
+      return turn.dot(lowest_of_a(query_, direction(angle)) - t_.corners[k]);
+    };
+    double low = 0, high = end;
+    if (!(slope(low) > 0) || !(slope(high) < 0)) return;  // a face, or beyond a rim, is better
+    for (int i = 0; i < 60 && high - low > 1e-16; ++i) {
+      const double middle = (low + high) / 2;
+      (slope(middle) > 0 ? low : high) = middle;
+    }
+    const Vector3d n = direction((low + high) / 2).normalized();
+    consider({.kind = Kind::kEdge,
+              .separation = n.dot(lowest_of_a(query_, n) - t_.corners[k]),
+              .half_edge = half_edge,
+              .n = n},
+             least);
+  }
+
+  /// Overlapping only matters here: apart, the iteration has the direction. The ends of cylinders
+  /// are flat, so that a corner may touch them along their normal.
+  void consider_vertex(int k, double least) {
+    if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) return;
+    const auto try_direction = [&](const Vector3d& n) {
+      if (!vertex_allows(query_, t_.ids[k], n, kStrict)) return;
+      consider({.kind = Kind::kVertex,
+                .separation = n.dot(lowest_of_a(query_, n) - t_.corners[k]),
+                .half_edge = k,
+                .n = n},
+               least);
+    };
+    if (query_.a.kind() == ShapeKind::kCylinder) {
+      const Vector3d axis = query_.pose_sa.rotation.col(2);
+      try_direction(axis);
+      try_direction(-axis);
+    }
+    if (least > -std::numeric_limits<double>::infinity()) return;
+    // Ascent along the sphere of directions. Steps of 1/(2 size) keep it from leaping, since the
+    // second derivative of s is at most the size.
+    Vector3d n = query_.center - t_.corners[k];
+    if (!(n.norm() > query_.tolerance)) return;
+    n.normalize();
+    for (int i = 0; i < 30; ++i) {
+      const Vector3d pull = lowest_of_a(query_, n) - t_.corners[k];
+      n = (n + (pull - n.dot(pull) * n) / (2 * query_.a.size())).normalized();
+    }
+    try_direction(n);
+  }
+
+  /// What the shape touches along n: flat end, mantle or point.
+  bool is_on_end(const Vector3d& n) const {
+    return query_.a.kind() == ShapeKind::kCylinder &&
+           n.cross(query_.pose_sa.rotation.col(2)).norm() < kParallel;
+  }
+  bool is_on_mantle(const Vector3d& n) const {
+    return query_.a.kind() == ShapeKind::kCylinder &&
+           std::abs(n.dot(query_.pose_sa.rotation.col(2))) < kParallel;
+  }
+  ContactFeature mantle() const {
+    return make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), query_.a.half().x());
+  }
+  ContactFeature flat_end(const Vector3d& n) const {
+    const double side = n.dot(query_.pose_sa.rotation.col(2)) > 0 ? -1 : 1;
+    return make_plane_feature(Vector3d(0, 0, side * query_.a.half().z()),
+                              side * Vector3d::UnitZ());
+  }
+  static FeatureCode code(FeatureCode::Kind kind, int index) {
+    return {kind, static_cast<std::uint32_t>(index)};
+  }
+
+  void add_edge(int half_edge, const Vector3d& n) {
+    const int k = half_edge % 3;
+    const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
+    const double length = edge.norm();
+    const Vector3d along = edge / length;
+    const FeatureCode code_s = surface_edge_code(query_, half_edge);
+    if (is_on_end(n) || is_on_mantle(n)) {
+      add_flat_on_edge(half_edge, n, along, length);
+      return;
+    }
+    const ContactFeature ball = fitting_ball(query_, n);
+    const Vector3d lowest = lowest_of_a(query_, n);
+    const double place = along.dot(lowest - t_.corners[k]);
+    if (place < -query_.tolerance || place > length + query_.tolerance) return;
+    if (ball.radius > 0) {
+      add_candidate(query_, {.a = ball, .b = make_line_feature(t_.corners[k], along)},
+                    code(FeatureCode::Kind::kWhole, 0), code_s);
+    } else {
+      add_candidate(query_, {.a = ball, .b = make_plane_feature(t_.corners[k], n)},
+                    code(FeatureCode::Kind::kRim, 0), code_s);
+    }
+  }
+
+  /// The part of the edge under an end, or along a mantle, has two ends; a mantle across the edge
+  /// touches it once.
+  void add_flat_on_edge(int half_edge, const Vector3d& n, const Vector3d& along, double length) {
+    const Vector3d start = t_.corners[half_edge % 3];
+    const FeatureCode code_s = surface_edge_code(query_, half_edge);
+    const Vector3d axis = query_.pose_sa.rotation.col(2);
+    double from = 0, to = length;
+    const bool is_end = is_on_end(n);
+    if (!is_end && along.cross(axis).norm() > 1e-6) {
+      const double side = axis.cross(along).dot(n) > 0 ? 1 : -1;
+      add_candidate(query_, {.a = mantle(), .b = make_line_feature(start, along), .side = side},
+                    code(FeatureCode::Kind::kEdge, 0), code_s);
+      return;
+    }
+    if (is_end) {
+      const Vector3d offset = start - query_.center;
+      const Vector3d across = offset - offset.dot(axis) * axis;
+      const double middle = -across.dot(along);
+      const double square = query_.a.half().x() * query_.a.half().x() -
+                            (across + middle * along).squaredNorm();
+      if (!(square >= 0)) return;
+      from = std::max(from, middle - std::sqrt(square));
+      to = std::min(to, middle + std::sqrt(square));
+    } else {
+      const double middle = along.dot(query_.center - start), half = query_.a.half().z();
+      from = std::max(from, middle - half);
+      to = std::min(to, middle + half);
+    }
+    if (from > to) return;
+    const ContactFeature feature = is_end ? flat_end(n) : mantle();
+    int index = 0;
+    for (const double place : {from, to}) {
+      add_candidate(query_, {.a = feature, .b = make_point_feature(start + place * along)},
+                    code(FeatureCode::Kind::kOther, (is_end ? 4 : 6) + index++), code_s);
+    }
+  }
+
+  void add_vertex(int k, const Vector3d& n) {
+    const FeatureCode code_s = surface_vertex_code(t_.ids[k]);
+    const ContactFeature corner = make_point_feature(t_.corners[k]);
+    if (is_on_end(n)) {
+      const Vector3d axis = query_.pose_sa.rotation.col(2);
+      const Vector3d offset = t_.corners[k] - query_.center;
+      if ((offset - offset.dot(axis) * axis).norm() > query_.a.half().x()) return;
+      add_candidate(query_, {.a = flat_end(n), .b = corner}, code(FeatureCode::Kind::kFace, 0),
+                    code_s);
+      return;
+    }
+    const ContactFeature ball = fitting_ball(query_, n);
+    if (ball.radius > 0) {
+      add_candidate(query_, {.a = ball, .b = corner}, code(FeatureCode::Kind::kWhole, 0), code_s);
+    } else if (is_on_mantle(n)) {
+      add_candidate(query_, {.a = mantle(), .b = corner}, code(FeatureCode::Kind::kEdge, 0),
+                    code_s);
+    } else {
+      add_candidate(query_, {.a = ball, .b = make_plane_feature(t_.corners[k], n)},
+                    code(FeatureCode::Kind::kRim, 0), code_s);
+    }
+  }
+
+  /// Apart, and nearest to a vertex.
+  void add_nearest(const GjkResult& gjk) {
+    constexpr double kRough = 1e-5;
+    const Vector3d n = gjk.v.normalized(), nearest = gjk.simplex.point_b();
+    for (int k = 0; k < 3; ++k) {
+      if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
+      if ((nearest - t_.corners[k]).norm() > tie_) continue;
+      if (vertex_allows(query_, t_.ids[k], n, kRough)) add_vertex(k, n);
+      return;
+    }
+    const int twin_less = find_junction(nearest);
+    if (twin_less >= 0 && edge_allows(query_, twin_less, n, kRough)) add_edge(twin_less, n);
+  }
+
+  /// An edge of more than two triangles at the point, or −1.
+  int find_junction(const Vector3d& point) const {
+    for (int k = 0; k < 3; ++k) {
+      if (query_.surface.twin(3 * near_.index + k) != TriangleSurface::kJunction) continue;
+      const Vector3d along = (t_.corners[(k + 1) % 3] - t_.corners[k]).normalized();
+      if (along.cross(point - t_.corners[k]).norm() <= tie_) return 3 * near_.index + k;
+    }
+    return -1;
+  }
+
+  SurfaceQuery& query_;
+  const NearTriangle near_;
+  const TriangleView t_;
+  const double tie_;  // [m]
+  Best best_{};
+};
+
+}  // namespace
+
+void collect_curved(SurfaceQuery& query) {
+  for (std::size_t i = 0; i < query.workspace.triangles.size(); ++i) {
+    const NearTriangle near = query.workspace.triangles[i];
+    if (query.surface.has_area(near.index)) CurvedOnTriangle(query, near).collect();
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,216 @@
+#include "stiction/geometry/surface_query.h"
+
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+
+/// What n must satisfy at one triangle of an edge.
+struct EdgeSide {
+  Vector3d inward;  // unit, in the plane of the triangle, away from the edge
+  Vector3d normal;  // by winding
+};
+
+EdgeSide side_at(const SurfaceQuery& query, int half_edge) {
+  const int t = half_edge / 3, k = half_edge % 3;
+  const Triangle ids = query.surface.triangle(t);
+  const Vector3d along =
+      (query.surface.vertex(ids[(k + 1) % 3]) - query.surface.vertex(ids[k])).normalized();
+  const Vector3d normal = query.winding_normal(t);
+  return {.inward = normal.cross(along), .normal = normal};
+}
+
+/// Calls visit(side) for every triangle at the edge until it returns false.
+template <typename Visit>
+void for_each_side(const SurfaceQuery& query, int half_edge, Visit&& visit) {
+  if (!visit(side_at(query, half_edge))) return;
+  const int twin = query.surface.twin(half_edge);
+  if (twin >= 0) {
+    visit(side_at(query, twin));
+    return;
+  }
+  if (twin == TriangleSurface::kNone) return;
+  const Triangle ids = query.surface.triangle(half_edge / 3);
+  const int from = ids[half_edge % 3], to = ids[(half_edge % 3 + 1) % 3];
+  bool goes_on = true;
+  query.surface.for_each_at_vertex(from, [&](int t) {
+    if (!goes_on || t == half_edge / 3) return;
+    const Triangle other = query.surface.triangle(t);
+    for (int k = 0; k < 3; ++k) {
+      const int p = other[k], q = other[(k + 1) % 3];
+      if ((p == from && q == to) || (p == to && q == from)) {
+        goes_on = goes_on && visit(side_at(query, 3 * t + k));
+      }
+    }
+  });
+}
+
+double angle_between(const Vector3d& u, const Vector3d& v) {
+  return std::atan2(u.cross(v).norm(), u.dot(v));
+}
+
+}  // namespace
+
+// A concave edge of a solid has a cone too, but on the inside: the sum of the normals tells.
+bool edge_allows(const SurfaceQuery& query, int half_edge, const Vector3d& n, double slack) {
+  const TriangleSurface& surface = query.surface;
+  if (surface.is_height_field() && !(n.z() >= -slack)) return false;
+  bool is_allowed = true;
+  double outward = 0;
+  for_each_side(query, half_edge, [&](const EdgeSide& side) {
+    is_allowed = side.inward.dot(n) <= slack;
+    outward += side.normal.dot(n);
+    return is_allowed;
+  });
+  return is_allowed && (!surface.is_solid(half_edge / 3) || outward >= -slack);
+}
+
+bool is_convex_edge(const SurfaceQuery& query, int half_edge) {
+  constexpr double kEnough = 1e-9;
+  const int twin = query.surface.twin(half_edge);
+  if (twin == TriangleSurface::kNone) return true;
+  if (twin == TriangleSurface::kJunction) {
+    // The direction away from all triangles.
+    Vector3d sum = Vector3d::Zero();
+    for_each_side(query, half_edge, [&](const EdgeSide& side) {
+      sum -= side.inward;
+      return true;
+    });
+    const double length = sum.norm();
+    return length > kEnough && edge_allows(query, half_edge, sum / length, 0);
+  }
+  const EdgeSide own = side_at(query, half_edge), other = side_at(query, twin);
+  if (!query.surface.is_solid(half_edge / 3)) return true;  // from one of the two sides
+  return own.normal.dot(other.inward) < -kEnough || own.inward.dot(other.inward) > 0;
+}
+
+bool vertex_allows(const SurfaceQuery& query, int vertex, const Vector3d& n, double slack) {
+  const TriangleSurface& surface = query.surface;
+  if (surface.is_height_field() && !(n.z() >= -slack)) return false;
+  const Vector3d apex = surface.vertex(vertex);
+  bool is_allowed = true, is_solid = true;
+  Vector3d outward = Vector3d::Zero();  // normals weighted by angle (Bærentzen, Aanæs 2005)
+  surface.for_each_at_vertex(vertex, [&](int t) {
+    if (!is_allowed) return;
+    const Triangle ids = surface.triangle(t);
+    const int k = ids[0] == vertex ? 0 : ids[1] == vertex ? 1 : 2;
+    const Vector3d u = surface.vertex(ids[(k + 1) % 3]) - apex;
+    const Vector3d v = surface.vertex(ids[(k + 2) % 3]) - apex;
+    is_allowed = n.dot(u) <= slack * u.norm() && n.dot(v) <= slack * v.norm();
+    is_solid = is_solid && surface.is_solid(t);
+    if (surface.has_area(t)) outward += angle_between(u, v) * query.winding_normal(t);
+  });
+  return is_allowed && (!is_solid || n.dot(outward) >= -slack);
+}
+
+bool is_over_triangle(const SurfaceQuery& query, const TriangleView& t, const Vector3d& p,
+                      double margin) {
+  if (!query.surface.has_area(t.index)) return false;
+  const Vector3d normal = query.winding_normal(t.index);
+  for (int k = 0; k < 3; ++k) {
+    const Vector3d along = t.corners[(k + 1) % 3] - t.corners[k];
+    if (normal.cross(along).dot(p - t.corners[k]) < -margin * along.norm()) return false;
+  }
+  return true;
+}
+
+bool is_over_region(const SurfaceQuery& query, int region, const Vector3d& p, double margin) {
+  for (const NearTriangle& near : query.workspace.triangles) {
+    if (query.surface.region(near.index) != region) continue;
+    if (is_over_triangle(query, TriangleView(query, near.index), p, margin)) return true;
+  }
+  return false;
+}
+
+void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode code_a,
+                   FeatureCode code_s) {
+  add_candidate(query, candidate, code_a, code_s, code_s);
+}
+
+void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode code_a,
+                   FeatureCode code_s, FeatureCode group) {
+  const Touch touch =
+      evaluate_touch(candidate, query.a, query.pose_a, query.surface_shape, query.pose_s);
+  if (!(touch.gap <= query.options.reach)) return;
+  candidate.gap = touch.gap;
+  candidate.normal = touch.normal;
+  candidate.point = touch.point;
+  candidate.id = make_contact_id(code_a, code_s);
+  const int rank = group.kind == FeatureCode::Kind::kFace   ? 0
+                   : group.kind == FeatureCode::Kind::kEdge ? 1
+                                                             : 2;
+  query.workspace.candidates.push_back(
+      {.candidate = candidate, .feature = group.index, .rank = rank});
+}
+
+ContactFeature point_of_a(const SurfaceQuery& query, const Vector3d& point, double radius) {
+  return make_point_feature(query.pose_sa.rotation.transpose() * (point - query.pose_sa.position),
+                            radius);
+}
+
+ContactFeature plane_of_a(const SurfaceQuery& query, const Vector3d& point,
+                          const Vector3d& normal) {
+  const Eigen::Matrix3d back = query.pose_sa.rotation.transpose();
+  return make_plane_feature(back * (point - query.pose_sa.position), back * normal);
+}
+
+Vector3d lowest_of_a(const SurfaceQuery& query, const Vector3d& n) {
+  return query.pose_sa *
+         query.a.core_support(query.pose_sa.rotation.transpose() * Vector3d(-n));
+}
+
+ContactFeature fitting_ball(const SurfaceQuery& query, const Vector3d& normal) {
+  const Vector3d lowest = lowest_of_a(query, normal);
+  const auto* ellipsoid = std::get_if<Ellipsoid>(&query.a.shape());
+  if (ellipsoid == nullptr) return point_of_a(query, lowest, 0);
+  // Second fundamental form of Σ x²/r² = 1: D/|D x| on the tangent plane, D = diag(1/r²).
+  const Vector3d n = query.pose_sa.rotation.transpose() * normal;
+  const Vector3d x = query.pose_sa.rotation.transpose() * (lowest - query.pose_sa.position);
+  const Vector3d inverse_square = ellipsoid->radii.cwiseInverse().cwiseAbs2();
+  const double length = inverse_square.cwiseProduct(x).norm();
+  const Vector3d u = n.unitOrthogonal(), v = n.cross(u);
+  const double uu = u.dot(inverse_square.cwiseProduct(u)),
+               vv = v.dot(inverse_square.cwiseProduct(v)),
+               uv = u.dot(inverse_square.cwiseProduct(v));
+  const double largest = (uu + vv) / 2 + std::hypot((uu - vv) / 2, uv);
+  const double radius = length / largest;
+  return point_of_a(query, lowest + radius * normal, radius);
+}
+
+NearTriangle neighbor_across(const SurfaceQuery& query, const NearTriangle& near, int half_edge) {
+  const int twin = query.surface.twin(half_edge);
+  const bool winds_alike = query.surface.triangle(twin / 3)[twin % 3] !=
+                           query.surface.triangle(half_edge / 3)[half_edge % 3];
+  NearTriangle neighbor{.index = twin / 3, .side = winds_alike ? near.side : -near.side};
+  neighbor.is_front = query.height(neighbor, query.center) >= -query.tolerance;
+  return neighbor;
+}
+
+FeatureCode surface_region_code(int region) {
+  return {.kind = FeatureCode::Kind::kFace, .index = static_cast<std::uint32_t>(region)};
+}
+FeatureCode surface_edge_code(const SurfaceQuery& query, int half_edge) {
+  return {.kind = FeatureCode::Kind::kEdge,
+          .index = static_cast<std::uint32_t>(query.surface.edge_id(half_edge))};
+}
+FeatureCode surface_vertex_code(int vertex) {
+  return {.kind = FeatureCode::Kind::kVertex, .index = static_cast<std::uint32_t>(vertex)};
+}
+
+void touch_region(SurfaceQuery& query, const NearTriangle& near, bool is_touched) {
+  const int region = query.surface.region(near.index);
+  const double side = query.region_side(near);
+  for (TouchedRegion& touched : query.workspace.regions) {
+    if (touched.region != region || touched.side != side) continue;
+    touched.is_touched = touched.is_touched || is_touched;
+    return;
+  }
+  query.workspace.regions.push_back({.region = region, .side = side, .is_touched = is_touched});
+}
+
+}  // namespace stiction

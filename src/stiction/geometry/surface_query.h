@@ -1,0 +1,101 @@
+// One convex shape against one surface: what the parts of collect_surface_contacts share. Internal
+// to them. All vectors are in the frame of the surface S unless their name says otherwise.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <array>
+
+#include "stiction/geometry/collect_contacts.h"
+#include "stiction/geometry/collision_shape.h"
+#include "stiction/geometry/surface_workspace.h"
+#include "stiction/geometry/triangle_surface.h"
+
+namespace stiction {
+
+struct SurfaceQuery {
+  const CollisionShape& a;
+  const CollisionShape& surface_shape;
+  const TriangleSurface& surface;
+  Pose pose_a, pose_s;  // in the world
+  Pose pose_sa;         // of the frame of a in S
+  ContactOptions options;
+  ContactWorkspace& contact_workspace;
+  SurfaceWorkspace& workspace;
+  Eigen::Vector3d center;  // of a
+  double tolerance = 0;    // [m] what rounding may do to positions
+
+  Eigen::Vector3d winding_normal(int t) const {
+    return surface.winds_with_region(t) ? surface.normal(t) : Eigen::Vector3d(-surface.normal(t));
+  }
+  /// Height of a point over the plane of a near triangle, on the side that counts.
+  double height(const NearTriangle& near, const Eigen::Vector3d& point) const {
+    return region_side(near) * (surface.normal(near.index).dot(point) - surface.offset(near.index));
+  }
+  /// ±1 for the normal of its region.
+  double region_side(const NearTriangle& near) const {
+    return surface.winds_with_region(near.index) ? near.side : -near.side;
+  }
+};
+
+/// The features of a near triangle, gathered once.
+struct TriangleView {
+  explicit TriangleView(const SurfaceQuery& query, int t)
+      : index(t), ids(query.surface.triangle(t)), corners(query.surface.corners(t)) {}
+  int index;
+  Triangle ids;
+  std::array<Eigen::Vector3d, 3> corners;
+};
+
+/// The triangle across a half-edge that has a twin, seen from the same side.
+NearTriangle neighbor_across(const SurfaceQuery& query, const NearTriangle& near, int half_edge);
+
+// Normal cones. `n` is a unit vector, slack the sine of an angle by which it may lie outside.
+
+/// The edge pushes along n: n points out of the solid, and no triangle at the edge rises along n.
+bool edge_allows(const SurfaceQuery& query, int half_edge, const Eigen::Vector3d& n, double slack);
+/// Some direction is allowed with room to spare: a convex edge or a rim.
+bool is_convex_edge(const SurfaceQuery& query, int half_edge);
+bool vertex_allows(const SurfaceQuery& query, int vertex, const Eigen::Vector3d& n, double slack);
+/// The foot of p on the plane of t lies in t, or outside by up to `margin` [m].
+bool is_over_triangle(const SurfaceQuery& query, const TriangleView& t, const Eigen::Vector3d& p,
+                      double margin);
+/// The same for some near triangle of a region.
+bool is_over_region(const SurfaceQuery& query, int region, const Eigen::Vector3d& p, double margin);
+
+// Results. They fill in gap, normal and point by evaluate_touch and drop what is out of reach.
+
+/// `group` is the feature of the surface that it belongs to, if not code_s.
+void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode code_a,
+                   FeatureCode code_s);
+void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode code_a,
+                   FeatureCode code_s, FeatureCode group);
+/// Features given in S, moved to the frame of a.
+ContactFeature point_of_a(const SurfaceQuery& query, const Eigen::Vector3d& point, double radius);
+ContactFeature plane_of_a(const SurfaceQuery& query, const Eigen::Vector3d& point,
+                          const Eigen::Vector3d& normal);
+/// Of an ellipsoid: the ball that fits inside at its lowest point along n, so that rolling is right
+/// to second order. Of others: that point.
+ContactFeature fitting_ball(const SurfaceQuery& query, const Eigen::Vector3d& n);
+/// A point of the core of a furthest along −n.
+Eigen::Vector3d lowest_of_a(const SurfaceQuery& query, const Eigen::Vector3d& n);
+FeatureCode surface_region_code(int region);
+FeatureCode surface_edge_code(const SurfaceQuery& query, int half_edge);
+FeatureCode surface_vertex_code(int vertex);
+void touch_region(SurfaceQuery& query, const NearTriangle& near, bool is_touched);
+
+// The parts.
+
+/// Balls and capsules.
+void collect_round(SurfaceQuery& query);
+/// Boxes and hulls: finds the touched regions, adds all else.
+void collect_polytope(SurfaceQuery& query);
+/// Cylinders and ellipsoids: the same.
+void collect_curved(SurfaceQuery& query);
+/// The contacts of a with the planes of workspace.regions, clipped to the regions.
+/// Uses the end of `scratch` and restores it.
+void collect_regions(SurfaceQuery& query, ContactList& scratch);
+/// a is a plane: the corners of the surface are within reach of it.
+void collect_half_space(SurfaceQuery& query);
+
+}  // namespace stiction

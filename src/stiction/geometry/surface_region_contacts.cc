@@ -1,0 +1,246 @@
+// Contacts of a shape with flat regions: those with the whole plane, where they are over the
+// region; and where the region ends under the shape, the points of the shape over its border.
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/geometry/surface_query.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double kStrict = 1e-9;
+
+struct RegionFrame {
+  int region = 0;
+  Vector3d normal, point;  // of the plane, below the shape
+};
+
+/// x and y are any; z is the normal, exactly.
+Pose plane_pose(const RegionFrame& frame) {
+  int smallest = 0;
+  frame.normal.cwiseAbs().minCoeff(&smallest);
+  const Vector3d x = frame.normal.cross(Vector3d::Unit(smallest)).normalized();
+  Pose pose{.position = frame.point, .rotation = {}};
+  pose.rotation.col(0) = x;
+  pose.rotation.col(1) = frame.normal.cross(x);
+  pose.rotation.col(2) = frame.normal;
+  return pose;
+}
+
+void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, bool is_touched,
+                        ContactList& scratch) {
+  SurfaceWorkspace& w = query.workspace;
+  if (!w.plane) w.plane.emplace(Plane{});
+  const std::size_t num_candidates = scratch.candidates.size(), num_patches = scratch.patches.size();
+  const int num_groups = scratch.num_groups, num_reduced = scratch.num_reduced;
+  ContactOptions options = query.options;
+  options.reduces = false;
+  options.wants_alternatives = false;
+  collect_contacts(query.a, query.pose_a, *w.plane, query.pose_s * plane_pose(frame), options,
+                   query.contact_workspace, scratch);
+  const FeatureCode code = surface_region_code(frame.region);
+  for (std::size_t i = num_candidates; i < scratch.candidates.size(); ++i) {
+    ContactCandidate candidate = scratch.candidates[i];
+    if (!is_touched && candidate.gap < -1e3 * query.tolerance) continue;
+    const Vector3d point =
+        query.pose_s.rotation.transpose() * (candidate.point - query.pose_s.position);
+    if (!is_over_region(query, frame.region, point, query.tolerance)) continue;
+    candidate.b = make_plane_feature(frame.point, frame.normal);
+    if (candidate.a.kind == ContactFeature::Kind::kShape) {
+      // The whole cannot be the feature, since the other shape is no plane.
+      candidate.a = fitting_ball(query, frame.normal);
+    }
+    candidate.id = (candidate.id >> 32 << 32) |
+                   make_contact_id({.kind = FeatureCode::Kind::kWhole, .index = 0}, code);
+    w.candidates.push_back({.candidate = candidate, .feature = code.index, .rank = 0});
+  }
+  scratch.candidates.resize(num_candidates);
+  scratch.patches.resize(num_patches);
+  scratch.num_groups = num_groups;
+  scratch.num_reduced = num_reduced;
+}
+
+/// One true edge of a region, with the wall that stands on it along the normal.
+struct Border {
+  int half_edge = 0;
+  Vector3d start, along, inward;  // along and inward are unit vectors
+  double length = 0;
+  double height(const Vector3d& p) const { return inward.dot(p - start); }
+  bool is_beside(const Vector3d& p, double margin) const {
+    const double place = along.dot(p - start);
+    return place >= -margin && place <= length + margin;
+  }
+};
+
+void add_on_border(SurfaceQuery& query, const RegionFrame& frame, const Border& border,
+                   const Vector3d& point, FeatureCode code_a) {
+  if (!border.is_beside(point, query.tolerance)) return;
+  add_candidate(query,
+                {.a = point_of_a(query, point, 0),
+                 .b = make_plane_feature(frame.point, frame.normal)},
+                code_a, surface_edge_code(query, border.half_edge),
+                surface_region_code(frame.region));
+}
+
+/// A side of the incident polygon over the border.
+void cross_side(SurfaceQuery& query, const RegionFrame& frame, const Border& border,
+                const Vector3d& p, const Vector3d& q, FeatureCode code_a) {
+  const double hp = border.height(p), hq = border.height(q);
+  // Corners on the border are contacts of their own.
+  if (std::min(hp, hq) >= -query.tolerance || std::max(hp, hq) <= query.tolerance) return;
+  add_on_border(query, frame, border, p + hp / (hp - hq) * (q - p), code_a);
+}
+
+/// What of the shape lies on the region.
+class Footprint {
+ public:
+  Footprint(SurfaceQuery& query, const RegionFrame& frame) : query_(query), frame_(frame) {
+    if (const Polytope* polytope = query.a.polytope()) {
+      double best = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < polytope->faces().size(); ++i) {
+        const double cosine =
+            (query.pose_sa.rotation * polytope->faces()[i].normal).dot(frame.normal);
+        if (cosine >= best) continue;
+        best = cosine;
+        face_ = static_cast<int>(i);
+      }
+    } else if (query.a.kind() == ShapeKind::kCylinder) {
+      const Vector3d axis = query.pose_sa.rotation.col(2);
+      const double cosine = axis.dot(frame.normal);
+      const Vector3d half = (cosine > 0 ? -1 : 1) * query.a.half().z() * axis;
+      stands_ = std::abs(cosine) > std::sqrt(0.5);
+      end_center_ = query.center + half;
+      axis_ = axis;
+      const Vector3d down = -(frame.normal - cosine * axis);
+      if (!stands_) offset_ = down.normalized() * query.a.half().x();
+    }
+  }
+
+  void cross(const Border& border) {
+    if (face_ >= 0) {
+      const Polytope& polytope = *query_.a.polytope();
+      for (const int e : polytope.edges_of(face_)) {
+        const Polytope::Edge& edge = polytope.edges()[e];
+        cross_side(query_, frame_, border, query_.pose_sa * polytope.vertices()[edge.tail],
+                   query_.pose_sa * polytope.vertices()[edge.head],
+                   {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(e)});
+      }
+    } else if (query_.a.kind() == ShapeKind::kCylinder && stands_) {
+      cross_rim(border);
+    } else if (query_.a.kind() == ShapeKind::kCylinder) {
+      const Vector3d half = query_.a.half().z() * axis_;
+      cross_side(query_, frame_, border, query_.center + offset_ - half,
+                 query_.center + offset_ + half, {FeatureCode::Kind::kEdge, 0});
+    }
+  }
+
+  /// A corner of the region under the shape.
+  void cover(int vertex) {
+    const Vector3d corner = query_.surface.vertex(vertex);
+    Vector3d normal, point;
+    if (face_ >= 0) {
+      const Polytope& polytope = *query_.a.polytope();
+      normal = query_.pose_sa.rotation * polytope.faces()[face_].normal;
+      point = query_.pose_sa * polytope.vertices()[polytope.vertices_of(face_)[0]];
+    } else if (query_.a.kind() == ShapeKind::kCylinder && stands_) {
+      normal = axis_;
+      point = end_center_;
+    } else {
+      return;
+    }
+    const double cosine = normal.dot(frame_.normal);
+    if (!(std::abs(cosine) > 1e-6)) return;
+    const Vector3d above = corner + normal.dot(point - corner) / cosine * frame_.normal;
+    if (!covers(above)) return;
+    add_candidate(query_,
+                  {.a = point_of_a(query_, above, 0),
+                   .b = make_plane_feature(frame_.point, frame_.normal)},
+                  {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(std::max(face_, 0))},
+                  surface_vertex_code(vertex), surface_region_code(frame_.region));
+  }
+
+ private:
+  bool covers(const Vector3d& p) const {
+    if (face_ < 0) return (p - end_center_).norm() <= query_.a.half().x();
+    const Polytope& polytope = *query_.a.polytope();
+    const std::span<const int> loop = polytope.vertices_of(face_);
+    const Vector3d normal = query_.pose_sa.rotation * polytope.faces()[face_].normal;
+    for (std::size_t k = 0; k < loop.size(); ++k) {
+      const Vector3d from = query_.pose_sa * polytope.vertices()[loop[k]];
+      const Vector3d to = query_.pose_sa * polytope.vertices()[loop[(k + 1) % loop.size()]];
+      if (normal.cross(to - from).dot(p - from) < 0) return false;
+    }
+    return true;
+  }
+
+  /// Both points where the wall cuts the rim.
+  void cross_rim(const Border& border) {
+    const double radius = query_.a.half().x(), height = border.height(end_center_);
+    const Vector3d in_disc = border.inward - border.inward.dot(axis_) * axis_;
+    const double squared = in_disc.squaredNorm();
+    if (!(squared > 1e-12)) return;
+    const Vector3d foot = end_center_ - height / squared * in_disc;
+    const double half_square = radius * radius - height * height / squared;
+    if (!(half_square > 0)) return;
+    const Vector3d chord = axis_.cross(in_disc).normalized() * std::sqrt(half_square);
+    const std::uint32_t end = end_center_.dot(axis_) > query_.center.dot(axis_) ? 1 : 0;
+    add_on_border(query_, frame_, border, foot - chord, {FeatureCode::Kind::kOther, 2 * end});
+    add_on_border(query_, frame_, border, foot + chord, {FeatureCode::Kind::kOther, 2 * end + 1});
+  }
+
+  SurfaceQuery& query_;
+  const RegionFrame& frame_;
+  int face_ = -1;  // of a polytope
+  // Cylinders:
+  bool stands_ = false;
+  Vector3d end_center_ = Vector3d::Zero(), axis_ = Vector3d::UnitZ(), offset_ = Vector3d::Zero();
+};
+
+void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
+  Footprint footprint(query, frame);
+  const TriangleSurface& surface = query.surface;
+  const std::vector<NearTriangle>& triangles = query.workspace.triangles;
+  for (std::size_t i = 0; i < triangles.size(); ++i) {
+    const int index = triangles[i].index;
+    if (surface.region(index) != frame.region) continue;
+    const TriangleView t(query, index);
+    for (int k = 0; k < 3; ++k) {
+      const int half_edge = 3 * index + k;
+      if (surface.edge_id(half_edge) != TriangleSurface::kNone &&
+          edge_allows(query, half_edge, frame.normal, kStrict)) {
+        Border border{.half_edge = half_edge, .start = t.corners[k], .along = {}, .inward = {}};
+        border.along = t.corners[(k + 1) % 3] - t.corners[k];
+        border.length = border.along.norm();
+        if (border.length > 0) {
+          border.along /= border.length;
+          border.inward = query.winding_normal(index).cross(border.along);
+          footprint.cross(border);
+        }
+      }
+      if (surface.vertex_kind(t.ids[k]) == TriangleSurface::VertexKind::kCorner &&
+          vertex_allows(query, t.ids[k], frame.normal, kStrict)) {
+        footprint.cover(t.ids[k]);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void collect_regions(SurfaceQuery& query, ContactList& scratch) {
+  for (const TouchedRegion& touched : query.workspace.regions) {
+    RegionFrame frame{.region = touched.region, .normal = {}, .point = {}};
+    const Vector3d& normal = query.surface.region_normal(touched.region);
+    frame.normal = touched.side * normal;
+    frame.point = query.center -
+                  (normal.dot(query.center) - query.surface.region_offset(touched.region)) * normal;
+    add_plane_contacts(query, frame, touched.is_touched, scratch);
+    if (touched.is_touched) add_border_contacts(query, frame);
+  }
+}
+
+}  // namespace stiction

@@ -1,0 +1,252 @@
+// Balls and capsules against a surface. A ball touches where the distance from its centre has a
+// local minimum over the surface: over a face, or at an edge or vertex in the direction of its
+// normal cone. A capsule is a ball at either end and a line between them, which touches edges and
+// vertices only.
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/geometry/surface_query.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+
+/// What rounding may do to directions.
+constexpr double kStrict = 1e-9;
+/// A capsule that lies on a face and crosses its border may be lifted at the border by this angle
+/// and still needs the crossing as a candidate, for when it tilts back.
+constexpr double kTilted = 0.05;
+
+struct Ball {
+  Vector3d center;
+  double radius = 0;
+  FeatureCode code{};
+};
+
+void add_face(SurfaceQuery& query, const NearTriangle& near, const Ball& ball) {
+  const TriangleSurface& surface = query.surface;
+  const int region = surface.region(near.index);
+  const double side = query.region_side(near);
+  const Vector3d& normal = surface.region_normal(region);
+  add_candidate(query,
+                {.a = point_of_a(query, ball.center, ball.radius),
+                 .b = make_plane_feature(surface.region_offset(region) * normal, side * normal)},
+                ball.code, surface_region_code(region));
+}
+
+void add_edge(SurfaceQuery& query, int half_edge, const Ball& ball, double side) {
+  const TriangleView t(query, half_edge / 3);
+  const int k = half_edge % 3;
+  const Vector3d along = (t.corners[(k + 1) % 3] - t.corners[k]).normalized();
+  add_candidate(query,
+                {.a = point_of_a(query, ball.center, ball.radius),
+                 .b = make_line_feature(t.corners[k], along),
+                 .side = side},
+                ball.code, surface_edge_code(query, half_edge));
+}
+
+void add_vertex(SurfaceQuery& query, int vertex, const Ball& ball, double side) {
+  add_candidate(query,
+                {.a = point_of_a(query, ball.center, ball.radius),
+                 .b = make_point_feature(query.surface.vertex(vertex)),
+                 .side = side},
+                ball.code, surface_vertex_code(vertex));
+}
+
+/// Centre outside: all local minima.
+void collect_outside(SurfaceQuery& query, const NearTriangle& near, const Ball& ball) {
+  const TriangleSurface& surface = query.surface;
+  const TriangleView t(query, near.index);
+  const double reach = query.options.reach + ball.radius + query.tolerance;
+  if (near.is_front) {
+    const double height = query.height(near, ball.center);
+    if (height >= -query.tolerance && height <= reach &&
+        is_over_triangle(query, t, ball.center, query.tolerance)) {
+      add_face(query, near, ball);
+    }
+  }
+  for (int k = 0; k < 3; ++k) {
+    const int half_edge = 3 * near.index + k;
+    if (surface.edge_id(half_edge) == TriangleSurface::kNone) continue;
+    const Vector3d along = t.corners[(k + 1) % 3] - t.corners[k];
+    const double squared = along.squaredNorm();
+    if (!(squared > 0)) continue;
+    const Vector3d from = ball.center - t.corners[k];
+    const double place = from.dot(along) / squared, margin = query.tolerance / std::sqrt(squared);
+    if (place < -margin || place > 1 + margin) continue;
+    const Vector3d away = from - place * along;
+    const double distance = away.norm();
+    if (!(distance > query.tolerance && distance <= reach)) continue;
+    if (edge_allows(query, half_edge, away / distance, kStrict))
+      add_edge(query, half_edge, ball, 1);
+  }
+  for (int k = 0; k < 3; ++k) {
+    if (surface.vertex_kind(t.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
+    const Vector3d away = ball.center - t.corners[k];
+    const double distance = away.norm();
+    if (!(distance > query.tolerance && distance <= reach)) continue;
+    if (vertex_allows(query, t.ids[k], away / distance, kStrict)) {
+      add_vertex(query, t.ids[k], ball, 1);
+    }
+  }
+}
+
+struct NearestFeature {
+  const NearTriangle* near = nullptr;
+  double distance = std::numeric_limits<double>::infinity();
+  double facing = 0;  // height over the plane of the triangle
+  TrianglePoint at{};
+};
+
+/// Of equally near triangles the one that faces the point most: its side is that of the surface.
+NearestFeature find_nearest_near(const SurfaceQuery& query, const Vector3d& point, bool is_front) {
+  NearestFeature best;
+  for (const NearTriangle& near : query.workspace.triangles) {
+    if (!query.surface.has_area(near.index) || (is_front && !near.is_front)) continue;
+    const TrianglePoint at = find_nearest_on_triangle(point, query.surface.corners(near.index));
+    const double distance = (at.point - point).norm();
+    const double facing = near.side * query.winding_normal(near.index).dot(point - at.point);
+    const bool is_tie = std::abs(distance - best.distance) <= query.tolerance;
+    if (is_tie ? std::abs(facing) > std::abs(best.facing) + query.tolerance
+               : distance < best.distance) {
+      best = {.near = &near, .distance = distance, .facing = facing, .at = at};
+    }
+  }
+  return best;
+}
+
+/// Centre behind the surface: only the nearest feature, since others may be the far side of the
+/// solid.
+void collect_inside(SurfaceQuery& query, const NearestFeature& nearest, const Ball& ball) {
+  const TriangleView t(query, nearest.near->index);
+  int num_corners = 0, corner = 0, opposite = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (nearest.at.weights[k] > 0) {
+      ++num_corners;
+      corner = k;
+    } else {
+      opposite = k;
+    }
+  }
+  const int half_edge = 3 * t.index + (opposite + 1) % 3;
+  const bool is_edge = num_corners == 2 && nearest.distance > query.tolerance &&
+                       query.surface.edge_id(half_edge) != TriangleSurface::kNone;
+  const bool is_vertex =
+      num_corners == 1 && nearest.distance > query.tolerance &&
+      query.surface.vertex_kind(t.ids[corner]) == TriangleSurface::VertexKind::kCorner;
+  if (is_edge) {
+    add_edge(query, half_edge, ball, -1);
+  } else if (is_vertex) {
+    add_vertex(query, t.ids[corner], ball, -1);
+  } else {
+    add_face(query, *nearest.near, ball);
+  }
+}
+
+void collect_ball(SurfaceQuery& query, const Ball& ball) {
+  const NearestFeature nearest = find_nearest_near(query, ball.center, false);
+  if (nearest.near == nullptr || nearest.distance > ball.radius + query.options.reach) return;
+  if (nearest.facing >= -query.tolerance) {
+    for (const NearTriangle& near : query.workspace.triangles) collect_outside(query, near, ball);
+    return;
+  }
+  const NearestFeature in_front = find_nearest_near(query, ball.center, true);
+  if (in_front.near != nullptr) {
+    collect_inside(query, in_front, ball);
+  } else if (query.surface.is_solid(nearest.near->index)) {
+    collect_inside(query, nearest, ball);
+  }
+}
+
+/// The axis of a capsule.
+struct Axis {
+  Vector3d start, end, direction;
+  double length = 0, radius = 0;
+};
+
+/// Axis against an edge of the surface, where both are nearest to each other between their ends.
+void collect_axis_on_edge(SurfaceQuery& query, const TriangleView& t, int k, const Axis& axis) {
+  const int half_edge = 3 * t.index + k;
+  const Vector3d edge = t.corners[(k + 1) % 3] - t.corners[k];
+  const double edge_length = edge.norm();
+  if (!(edge_length > 0)) return;
+  const Vector3d along = edge / edge_length;
+  const Vector3d cross = axis.direction.cross(along);
+  const double sine = cross.norm();
+  if (!(sine > 1e-9)) return;  // parallel: the ends of both say all
+  const Vector3d offset = axis.start - t.corners[k];
+  const double s = along.cross(offset).dot(cross) / (sine * sine);
+  const double u = axis.direction.cross(offset).dot(cross) / (sine * sine);
+  if (s < 0 || s > axis.length || u < -query.tolerance || u > edge_length + query.tolerance) return;
+  for (const double side : {1.0, -1.0}) {
+    const Vector3d n = side / sine * cross;
+    const double distance = n.dot(offset);
+    // Beyond the edge by more than the radius: the faces know better.
+    if (distance < -axis.radius || distance - axis.radius > query.options.reach) continue;
+    const double slack = distance > 0 && is_convex_edge(query, half_edge) ? kTilted : kStrict;
+    if (!edge_allows(query, half_edge, n, slack)) continue;
+    add_candidate(query,
+                  {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
+                   .b = make_line_feature(t.corners[k], along),
+                   .side = side},
+                  {.kind = FeatureCode::Kind::kEdge, .index = 0}, surface_edge_code(query, half_edge));
+  }
+}
+
+void collect_axis_on_vertex(SurfaceQuery& query, int vertex, const Vector3d& corner,
+                            const Axis& axis) {
+  const double place = axis.direction.dot(corner - axis.start);
+  if (place < 0 || place > axis.length) return;
+  const Vector3d away = axis.start + place * axis.direction - corner;
+  const double distance = away.norm();
+  if (!(distance > query.tolerance)) return;
+  if (!vertex_allows(query, vertex, away / distance, kStrict)) return;
+  add_candidate(query,
+                {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
+                 .b = make_point_feature(corner)},
+                {.kind = FeatureCode::Kind::kEdge, .index = 0}, surface_vertex_code(vertex));
+}
+
+void collect_axis(SurfaceQuery& query, const Axis& axis) {
+  for (const NearTriangle& near : query.workspace.triangles) {
+    const TriangleView t(query, near.index);
+    for (int k = 0; k < 3; ++k) {
+      if (query.surface.edge_id(3 * near.index + k) == TriangleSurface::kNone) continue;
+      collect_axis_on_edge(query, t, k, axis);
+    }
+    for (int k = 0; k < 3; ++k) {
+      if (query.surface.vertex_kind(t.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
+      collect_axis_on_vertex(query, t.ids[k], t.corners[k], axis);
+    }
+  }
+}
+
+}  // namespace
+
+void collect_round(SurfaceQuery& query) {
+  const double radius = query.a.core_radius();
+  const Vector3d half = query.pose_sa.rotation * query.a.half();
+  const double half_length = query.a.half().z();
+  if (query.a.kind() != ShapeKind::kCapsule || !(half_length > 0)) {
+    const FeatureCode::Kind kind = query.a.kind() == ShapeKind::kCapsule
+                                       ? FeatureCode::Kind::kVertex
+                                       : FeatureCode::Kind::kWhole;
+    collect_ball(query, {.center = query.center, .radius = radius, .code = {kind, 0}});
+    return;
+  }
+  for (const int end : {0, 1}) {
+    collect_ball(query, {.center = query.center + (end == 0 ? -1 : 1) * half,
+                         .radius = radius,
+                         .code = {FeatureCode::Kind::kVertex, static_cast<std::uint32_t>(end)}});
+  }
+  collect_axis(query, {.start = query.center - half,
+                       .end = query.center + half,
+                       .direction = query.pose_sa.rotation.col(2),
+                       .length = 2 * half_length,
+                       .radius = radius});
+}
+
+}  // namespace stiction
