@@ -273,6 +273,8 @@ TEST(ContactModel, OfAlternativesTheOneWithTheLargestSeparationCounts) {
   State state = model.initial_state();
   state.v << -10, 0, -10, 0, 0, 0;
   model.detect(state, 1e-2);
+  EXPECT_FALSE(model.has_alternatives()) << "unless one wants them";
+  model.detect(state, 1e-2, true);
   const auto finite_smallest = [&](const Vector3d& position) {
     VectorXd q = state.q, gaps(model.num_contacts());
     q.head<3>() = position;

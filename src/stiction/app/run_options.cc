@@ -100,7 +100,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_files(command, options);
   command
       .add_option("--threads", options.threads,
-                  "threads for islands; a generalized system is one island")
+                  "threads for finding contacts; results are the same for any number")
       ->check(count());
   command.add_flag("--quiet", options.is_quiet, "no progress, no summary");
   command.add_flag("--json", options.is_json, "print one JSON object and nothing else");
@@ -117,6 +117,7 @@ SimulateSettings merged_settings(SimulateSettings settings, const RunOptions& op
   take(options.duration, settings.duration);
   take(options.tolerance, settings.tolerance);
   take(options.every, settings.every);
+  settings.collision.num_threads = options.threads;
   if (options.friction) settings.friction = *try_parse_friction_section(*options.friction);
   if (options.projects_start) settings.project_start = true;
 

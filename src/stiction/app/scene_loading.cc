@@ -43,7 +43,8 @@ SimulationOptions to_simulation_options(const SimulateSettings& settings) {
           .on_failure = to_on_failure(settings.on_failure),
           .penetration_tolerance = settings.penetration_tolerance,
           .project_start = settings.project_start,
-          .stepping = settings.stepping};
+          .stepping = settings.stepping,
+          .collision = settings.collision};
 }
 
 void print_notes(const Simulation& simulation) {

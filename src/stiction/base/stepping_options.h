@@ -49,6 +49,15 @@ struct SpookOptions {
   bool position_iteration = false;
 };
 
+/// How contacts between shapes are found.
+struct CollisionOptions {
+  bool reduces = true;  // flat patches of contacts to their extreme points
+  /// Other directions that might separate two solids within the step, beside the best one: the gaps
+  /// of the one that separates most count.
+  bool alternatives = true;
+  int num_threads = 1;  // ≥ 1; results are the same for any number
+};
+
 struct SteppingOptions {
   EventOptions events{};
   ErrorControl error_control{};

@@ -82,7 +82,8 @@ ContactModel::ContactModel(Model model, const CollisionOptions& options)
   }
 }
 
-void ContactModel::detect(const State& state, double h) {
+void ContactModel::detect(const State& state, double h, bool wants_alternatives) {
+  wants_alternatives_ = wants_alternatives && options_.alternatives;
   for (PartWithSurfaces& part : surfaces_)
     for (int i = 0; i < part.surfaces->num_objects(); ++i)
       part.smallest_reach[i] = kSmallestReach * part.surfaces->objects()[i].shape->size();
@@ -127,7 +128,7 @@ void ContactModel::detect_part(int index, const State& state, double h) {
   part.scene->detect(part.poses,
                      {.reaches = part.reach,
                       .reduces = options_.reduces,
-                      .wants_alternatives = options_.alternatives},
+                      .wants_alternatives = wants_alternatives_},
                      detection_);
   num_reduced_ += detection_.contacts.num_reduced;
   for (const CollisionPair& pair : detection_.pairs) {
@@ -177,6 +178,24 @@ std::vector<const ContactInfo*> ContactModel::contact_laws() const {
   return laws;
 }
 
+std::vector<std::string> ContactModel::notes() const {
+  std::vector<std::string> notes;
+  for (const PartWithSurfaces& part : surfaces_) {
+    const auto& objects = part.surfaces->objects();
+    const auto passes = [&](int i) { return !objects[i].shape->is_convex(); };
+    for (int i = 0; i < part.surfaces->num_objects(); ++i)
+      for (int k = 0; passes(i) && !objects[i].is_static && k < part.surfaces->num_objects(); ++k) {
+        const bool is_second = k < i && !objects[k].is_static;  // has been told
+        if (!passes(k) || objects[k].body == objects[i].body || is_second) continue;
+        notes.push_back(fmt::format(
+            "'{}' and '{}' are both meshes or height fields and pass through each other",
+            part.surfaces->name_of_object(i), part.surfaces->name_of_object(k)));
+        break;
+      }
+  }
+  return notes;
+}
+
 TouchingPair ContactModel::evaluate_pair(double t, const VectorXd& q,
                                          const DetectedContact& contact) const {
   const PartWithSurfaces& part = surfaces_[contact.part];
@@ -189,7 +208,7 @@ TouchingPair ContactModel::evaluate_pair(double t, const VectorXd& q,
                      part.surfaces->place_object(t, q_part, contact.b))};
 }
 
-void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
+void ContactModel::evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   evaluate_fixed_gaps(t, q, gaps);
   PairPoses poses(t, q);
   double* gap = gaps.data() + num_fixed_contacts();
@@ -201,33 +220,42 @@ void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) co
                             *objects[contact.b].shape, poses.pose_b)
                  .gap;
   }
-  suppress_alternatives(gaps.tail(static_cast<Eigen::Index>(detected_.size())));
+}
+
+void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
+  evaluate_all_gaps(t, q, gaps);
+  double* detected = gaps.data() + num_fixed_contacts();
+  suppress_alternatives(detected, [&](int j) { detected[j] = kInfinity; });
+}
+
+void ContactModel::mark_suppressed(const VectorXd& gaps, std::vector<char>& is_suppressed) const {
+  is_suppressed.assign(num_contacts(), 0);
+  suppress_alternatives(gaps.data() + num_fixed_contacts(),
+                        [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
 }
 
 /// Of the patches of a group only the one with the largest separation counts, the first of equals.
-void ContactModel::suppress_alternatives(VectorRef gaps) const {
-  const auto separation = [&](const Patch& patch) {
-    double smallest = kInfinity;
-    for (int k = patch.first; k < patch.first + patch.count; ++k)
-      smallest = std::min(smallest, gaps[k]);
-    return smallest;
+template <class Suppress>
+void ContactModel::suppress_alternatives(const double* gaps, const Suppress& suppress) const {
+  const auto separation_of = [&](const Patch& patch) {
+    return *std::min_element(gaps + patch.first, gaps + patch.first + patch.count);
   };
-  const auto suppress = [&](const Patch& patch) {
-    for (int k = patch.first; k < patch.first + patch.count; ++k) gaps[k] = kInfinity;
+  const auto suppress_all = [&](const Patch& patch) {
+    for (int k = patch.first; k < patch.first + patch.count; ++k) suppress(k);
   };
   const Patch* best = nullptr;
   double largest = 0;
   for (const Patch& patch : alternatives_) {
-    const double size = separation(patch);
+    const double separation = separation_of(patch);
     if (patch.is_first) {
       best = &patch;
-      largest = size;
-    } else if (size > largest) {
-      suppress(*best);
+      largest = separation;
+    } else if (separation > largest) {
+      suppress_all(*best);
       best = &patch;
-      largest = size;
+      largest = separation;
     } else {
-      suppress(patch);
+      suppress_all(patch);
     }
   }
 }

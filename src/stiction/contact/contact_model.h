@@ -6,9 +6,9 @@
 // key, which follows from the features that touch.
 //
 // Two convex solids are apart as soon as one direction separates them. Where several directions
-// might do so within the step (a corner near an edge), their patches of contacts are alternatives:
-// the gaps of the patch with the largest separation count, those of the others are infinite. Which
-// one that is follows from q, and so changes in the iterations of a scheme.
+// might do so within the step (a corner near an edge), their patches of contacts are alternatives,
+// for schemes that want them: the gaps of the patch with the largest separation count. Which one
+// that is follows from q, and so may change in the iterations of a scheme.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,21 @@
 #include <string>
 #include <vector>
 
+#include "stiction/base/stepping_options.h"
 #include "stiction/geometry/collision_scene.h"
 #include "stiction/model/model.h"
 #include "stiction/model/surfaces.h"
 
 namespace stiction {
 
-struct CollisionOptions {
-  bool reduces = true;       // flat patches of contacts to their extreme points
-  bool alternatives = true;  // see above
-  int num_threads = 1;
-};
-
 class ContactModel : public Model {
  public:
   /// No shapes are looked at until `detect`. Converts, since a model without shapes is all there.
   ContactModel(Model model, const CollisionOptions& options = {});  // NOLINT(*-explicit-*)
 
-  /// Finds the contacts that may close within h from `state`.
-  void detect(const State& state, double h);
+  /// Finds the contacts that may close within h from `state`, with alternatives or only those that
+  /// separate best at `state`.
+  void detect(const State& state, double h, bool wants_alternatives = false);
   /// The same with a wider reach for shapes that moved further, to `end`, than was expected. False
   /// if there are none: then nothing is changed.
   bool detect_further(const State& state, double h, const State& end);
@@ -58,11 +54,18 @@ class ContactModel : public Model {
   std::string contact_name(int j) const;
   /// Of named contacts, and those that shapes may meet by.
   std::vector<const ContactInfo*> contact_laws() const;
+  /// What is not found, in sentences for the user.
+  std::vector<std::string> notes() const;
   /// Candidates that the last detection left out since others do all that they could.
   int num_reduced() const { return num_reduced_; }
 
-  /// Φ_j(q, t) of all contacts, ≥ 0 when apart; infinite for alternatives that do not count.
+  /// Φ_j(q, t) of all contacts, ≥ 0 when apart.
+  void evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps) const;
+  /// The same, infinite for alternatives that do not count.
   void evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const;
+  bool has_alternatives() const { return !alternatives_.empty(); }
+  /// Marks, of all contacts, the alternatives that do not count where the gaps are these.
+  void mark_suppressed(const VectorXd& gaps, std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
   System::ContactPlace locate_contact(const State& state, int contact) const;
   /// Of joints, springs and contacts. Three forces per contact; one matrix per block.
@@ -97,12 +100,14 @@ class ContactModel : public Model {
   void detect_part(int index, const State& state, double h);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
-  void suppress_alternatives(VectorRef gaps) const;
+  template <class Suppress>
+  void suppress_alternatives(const double* gaps, const Suppress& suppress) const;
 
   CollisionOptions options_;
   std::vector<PartWithSurfaces> surfaces_;
   std::vector<DetectedContact> detected_;
   std::vector<Patch> alternatives_;
+  bool wants_alternatives_ = false;
   std::vector<double> moved_;  // scratch
   Detection detection_;
   int num_reduced_ = 0;

@@ -1,10 +1,12 @@
 #include "stiction/geometry/collect_contacts.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "stiction/geometry/collision_shape.h"
 #include "stiction/geometry/contact_pair.h"
 #include "stiction/geometry/cylinder_parts.h"
+#include "stiction/geometry/distance.h"
 #include "stiction/geometry/surface_contacts.h"
 
 namespace stiction {
@@ -50,7 +52,7 @@ double tie_of(const CollisionShape& a, const CollisionShape& b) {
 }
 
 void collect_ellipsoid_contacts(ContactPair& pair) {
-  append_whole_shapes(pair);
+  append_whole_shapes(pair, compute_distance(pair.a, pair.pose_a, pair.b, pair.pose_b));
   pair.close_patch(pair.smallest_gap());
 }
 

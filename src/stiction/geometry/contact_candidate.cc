@@ -75,9 +75,11 @@ Touch touch_of_point_and_plane(const PlacedFeature& a, const PlacedFeature& b) {
   return {gap, b.direction, a.point - (a.radius + gap / 2) * b.direction};
 }
 
-/// The direction from the axis of a circle that is furthest along `direction`.
+/// The direction from the axis of a circle that is furthest along `direction`. As a product of
+/// products it is orthogonal to the axis up to rounding even where that is nearly parallel to the
+/// direction: an error along the axis would go into the gap.
 Vector3d outermost_of_circle(const PlacedFeature& circle, const Vector3d& direction) {
-  const Vector3d radial = direction - circle.direction.dot(direction) * circle.direction;
+  const Vector3d radial = circle.direction.cross(direction).cross(circle.direction);
   const double length = radial.norm();
   return length > 0 ? Vector3d(radial / length) : any_normal_to(circle.direction);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/geometry/box_separation.h"
 #include "stiction/geometry/expanding_polytope.h"
 #include "stiction/geometry/inscribed_ball.h"
 #include "stiction/geometry/separation_search.h"
@@ -104,6 +105,21 @@ bool is_proven_best(const ConvexPair& pair, const CoreDistance& found) {
   return -found.gap <= radius_a + radius_b;
 }
 
+/// A direction good to 1e-10 may still miss the edge that the best one is perpendicular to, if its
+/// support point is not on that edge; from closer by the next search finds it.
+CoreDistance find_fitting_witnesses(ConvexPair& pair, Separation separation) {
+  CoreDistance found = find_witnesses(pair, separation);
+  for (const double angle : {1e-6, 1e-4, 1e-2, 1e-1}) {
+    if (found.misfit <= 1e-13 * pair.size()) break;
+    const Separation next = maximize_separation(pair, separation.normal, {.angle = angle});
+    const CoreDistance fitting = find_witnesses(pair, next);
+    if (next.value > separation.value) separation = next;
+    const bool is_no_worse = fitting.gap >= found.gap - 1e-13 * pair.size();
+    if (is_no_worse && (fitting.misfit < found.misfit || fitting.gap > found.gap)) found = fitting;
+  }
+  return found;
+}
+
 CoreDistance compute_depth(ConvexPair& pair, const Vector3d& guess) {
   const double length = guess.norm();
   if (length > 0) {
@@ -116,7 +132,7 @@ CoreDistance compute_depth(ConvexPair& pair, const Vector3d& guess) {
   const Separation found = is_round(pair.a()) || is_round(pair.b())
                                ? find_depth_of_round_bodies(pair, polytope)
                                : find_depth_of_polytopes(pair, polytope);
-  return find_witnesses(pair, found);
+  return find_fitting_witnesses(pair, found);
 }
 
 // --------------------------------------------------------------------------------------------------
@@ -175,13 +191,25 @@ CoreDistance compute_core_distance_of_round_bodies(ConvexPair& pair) {
   return compute_depth(pair, direction);
 }
 
+/// The best axis of two boxes is the answer where they overlap, and where faces or edges face each
+/// other; apart with corners, it is not.
+bool try_boxes(ConvexPair& pair, CoreDistance& found) {
+  if (pair.a().kind() != ShapeKind::kBox || pair.b().kind() != ShapeKind::kBox) return false;
+  const Separation separation = find_box_separation(pair);
+  if (separation.value > 0.1 * pair.size()) return false;
+  found = find_witnesses(pair, separation);
+  return separation.value <= 0 || found.misfit <= 1e-14 * pair.size();
+}
+
 }  // namespace
 
 SignedDistance compute_convex_distance(const CollisionShape& a, const Pose& pose_a,
                                        const CollisionShape& b, const Pose& pose_b) {
   ConvexPair pair(a, pose_a, b, pose_b);
-  const CoreDistance core = is_round(a) || is_round(b) ? compute_core_distance_of_round_bodies(pair)
-                                                       : compute_core_distance_of_polytopes(pair);
+  CoreDistance core;
+  if (try_boxes(pair, core)) return in_world(pair, pose_a, core);
+  core = is_round(a) || is_round(b) ? compute_core_distance_of_round_bodies(pair)
+                                    : compute_core_distance_of_polytopes(pair);
   return in_world(pair, pose_a, core);
 }
 

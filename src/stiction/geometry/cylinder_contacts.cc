@@ -212,7 +212,7 @@ void collect_cylinder_pair(ContactPair& pair) {
     over_b.append(end_b);
   }
   if (!a_faces && !b_faces) append_mantles(pair, normal_b, lowest);
-  if (pair.smallest_gap() > distance.gap + pair.tie) append_whole_shapes(pair);
+  if (pair.smallest_gap() > distance.gap + pair.tie) append_whole_shapes(pair, distance);
   pair.close_patch(distance.gap);
 }
 

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "stiction/geometry/contact_pair.h"
+#include "stiction/geometry/distance.h"
 
 namespace stiction {
 
@@ -89,9 +90,13 @@ struct RoleEmitter {
   }
 };
 
-/// The whole shapes: exact, but only the nearest points.
-inline void append_whole_shapes(ContactPair& pair) {
-  pair.emit({}, {}, make_contact_id(whole(), whole()));
+/// The whole shapes, whose distance is known: exact, but only the nearest points.
+inline void append_whole_shapes(ContactPair& pair, const SignedDistance& distance) {
+  if (!(distance.gap <= pair.options.reach)) return;
+  pair.out.candidates.push_back({.id = make_contact_id(whole(), whole()),
+                                 .gap = distance.gap,
+                                 .normal = distance.normal,
+                                 .point = (distance.point_a + distance.point_b) / 2});
 }
 
 }  // namespace stiction

@@ -41,6 +41,7 @@ class CylinderOverPolytope {
         b_in_a_(inverse(a_in_b_)),
         normal_a_(pair.pose_a.rotation.transpose() * distance.normal),
         normal_b_(pair.pose_b.rotation.transpose() * distance.normal),
+        distance_(distance),
         gap_(distance.gap),
         lowest_(distance.gap - pair.tie),
         end_(normal_a_.z() > 0 ? 0 : 1) {}
@@ -54,7 +55,7 @@ class CylinderOverPolytope {
       append_under_end();
     }
     if (is_unfinished() && std::abs(normal_a_.z()) < 1e-6) append_mantle_and_edges();
-    if (is_unfinished()) append_whole_shapes(pair_);
+    if (is_unfinished()) append_whole_shapes(pair_, distance_);
   }
 
  private:
@@ -166,7 +167,8 @@ class CylinderOverPolytope {
                    CylinderParts::rim_code(end), face_code(face_));
     }
     if (inside[0] && inside[1]) return;
-    const ClippedSegment part = pair_.workspace.reference.clip(flat(ends[0]), flat(ends[1]), 0);
+    const ClippedSegment part =
+        pair_.workspace.reference.clip(flat(ends[0]), flat(ends[1]), 0, pair_.snap);
     if (!part.hits) return;
     const auto append = [&](double t, int side) {
       emit_on_face(a_.circle_at((2 * t - 1) * a_.half), edge_code(0),
@@ -298,6 +300,7 @@ class CylinderOverPolytope {
   const Polytope& b_;
   Pose a_in_b_, b_in_a_;
   Vector3d normal_a_, normal_b_;  // from b to a, in the frames of a and b
+  const SignedDistance& distance_;
   double gap_, lowest_;
   int end_;  // of the cylinder, towards b
   int face_ = 0;

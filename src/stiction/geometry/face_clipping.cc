@@ -79,18 +79,19 @@ bool ConvexPolygon::has_vertex_near(const Vector2d& point, double distance) cons
   return false;
 }
 
-ClippedSegment ConvexPolygon::clip(const Vector2d& p, const Vector2d& q, double margin) const {
+ClippedSegment ConvexPolygon::clip(const Vector2d& p, const Vector2d& q, double margin,
+                                   double slack) const {
   if (size() > kManySides && margin == 0) return clip_by_chains(p, q);
   ClippedSegment result;
   for (int k = 0; k < size(); ++k) {
     const double at_p = height(k, p) - margin, at_q = height(k, q) - margin;
-    if (at_p > 0 && at_q > 0) return {};
-    if (at_p <= 0 && at_q <= 0) continue;
-    const double t = at_p / (at_p - at_q);
-    if (at_p > 0 && t > result.start) {
+    if (at_p > slack && at_q > slack) return {};
+    if (at_p <= slack && at_q <= slack) continue;
+    const double t = std::clamp(at_p / (at_p - at_q), 0.0, 1.0);
+    if (at_p > at_q && (t > result.start || result.start_side < 0)) {
       result.start = t;
       result.start_side = k;
-    } else if (at_q > 0 && t < result.end) {
+    } else if (at_q > at_p && (t < result.end || result.end_side < 0)) {
       result.end = t;
       result.end_side = k;
     }

@@ -34,9 +34,12 @@ class ConvexPolygon {
   bool contains(const Eigen::Vector2d& point, double margin) const;
   /// For a point that is inside or near.
   bool has_vertex_near(const Eigen::Vector2d& point, double distance) const;
-  /// Of the polygon with all sides moved outwards by `margin`. With margin 0 and many sides a
-  /// segment that only touches the polygon may be reported as a miss.
-  ClippedSegment clip(const Eigen::Vector2d& p, const Eigen::Vector2d& q, double margin) const;
+  /// Of the polygon with all sides moved outwards by `margin`. A side that the segment passes by no
+  /// more than `slack` does not cut it, so that segments along a side are not cut at random places.
+  /// With margin 0 and many sides the slack is ignored, and a segment that only touches the polygon
+  /// may be reported as a miss.
+  ClippedSegment clip(const Eigen::Vector2d& p, const Eigen::Vector2d& q, double margin,
+                      double slack = 0) const;
 
  private:
   static constexpr int kManySides = 24;

@@ -177,15 +177,19 @@ class FaceCollector {
       if (workspace_.inside[k] && workspace_.inside[next]) continue;
       if (!(std::min(places[k].z(), places[next].z()) <= pair_.options.reach)) continue;
       if (workspace_.marks[incident_.other_face(edges[k], face)] == 2) continue;
-      const ClippedSegment part =
-          workspace_.reference.clip(places[k].head<2>(), places[next].head<2>(), options_.margin);
+      const ClippedSegment part = workspace_.reference.clip(
+          places[k].head<2>(), places[next].head<2>(), options_.margin, pair_.snap);
       if (!part.hits) continue;
-      const double length = (part.end - part.start) * (places[next] - places[k]).head<2>().norm();
-      const bool has_start = !workspace_.inside[k] && part.start_side >= 0;
+      const double length = (places[next] - places[k]).head<2>().norm();
+      // A crossing next to a corner that is inside, or to another crossing, is the same place.
+      const double least = pair_.snap / std::max(length, pair_.snap);
+      const bool has_start = !workspace_.inside[k] && part.start_side >= 0 &&
+                             !(workspace_.inside[next] && part.start >= 1 - least);
+      const bool has_end = !workspace_.inside[next] && part.end_side >= 0 &&
+                           !(workspace_.inside[k] && part.end <= least) &&
+                           !(has_start && part.end - part.start <= least);
       if (has_start) append_crossing(face, k, next, part.start, part.start_side);
-      if (!workspace_.inside[next] && part.end_side >= 0 && !(has_start && length <= pair_.snap)) {
-        append_crossing(face, k, next, part.end, part.end_side);
-      }
+      if (has_end) append_crossing(face, k, next, part.end, part.end_side);
     }
   }
 

@@ -50,7 +50,7 @@ class CapsuleOverCylinder {
     if (std::abs(normal_.z()) > 0.5) append_over_end(normal_.z() > 0 ? 1 : 0);
     if (std::abs(normal_.z()) < 0.5) append_over_mantle();
     if (pair_.smallest_gap() > distance.gap + pair_.tie) append_ends_over_rim();
-    if (pair_.smallest_gap() > distance.gap + pair_.tie) append_whole_shapes(pair_);
+    if (pair_.smallest_gap() > distance.gap + pair_.tie) append_whole_shapes(pair_, distance);
   }
 
  private:

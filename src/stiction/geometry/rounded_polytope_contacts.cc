@@ -82,6 +82,13 @@ class RoundedOverPolytope {
   /// The ends of the part of the core that is over the face.
   void append_over_face(int face, double lowest) {
     if (!(separation_of(face) <= pair_.options.reach)) return;
+    if (core_.num_ends() == 1) {
+      // A ball is over the face if and only if the face has the separation.
+      if (separation_of(face) < lowest) return;
+      pair_.emit(core_.end_feature(0), plane_of(face),
+                 make_contact_id(core_.end_code(0), face_code(face)));
+      return;
+    }
     const Vector3d normal = b_.faces()[face].normal;
     const Vector3d u = normal.unitOrthogonal(), v = normal.cross(u);
     ConvexPolygon& polygon = pair_.workspace.reference;
@@ -92,24 +99,28 @@ class RoundedOverPolytope {
     polygon.finish();
     Vector2d places[2];
     bool inside[2];
-    for (int end = 0; end < core_.num_ends(); ++end) {
+    for (int end = 0; end < 2; ++end) {
       places[end] = {u.dot(ends_[end]), v.dot(ends_[end])};
       inside[end] = polygon.contains(places[end], pair_.snap);
       if (!inside[end]) continue;
       pair_.emit(core_.end_feature(end), plane_of(face),
                  make_contact_id(core_.end_code(end), face_code(face)), 1, lowest);
     }
-    if (core_.num_ends() == 1 || (inside[0] && inside[1])) return;
-    const ClippedSegment part = polygon.clip(places[0], places[1], 0);
+    if (inside[0] && inside[1]) return;
+    const ClippedSegment part = polygon.clip(places[0], places[1], 0, pair_.snap);
     if (!part.hits) return;
     const auto append = [&](double t, int side) {
       pair_.emit(ball_at(t), plane_of(face),
                  make_contact_id(edge_code(0), edge_code(b_.edges_of(face)[side])), 1, lowest);
     };
-    if (!inside[0] && part.start_side >= 0) append(part.start, part.start_side);
-    if (!inside[1] && part.end_side >= 0 && part.end_side != part.start_side) {
-      append(part.end, part.end_side);
-    }
+    // A crossing next to an end that is inside is the same place.
+    const double least = pair_.snap / std::max((places[1] - places[0]).norm(), pair_.snap);
+    const bool has_start =
+        !inside[0] && part.start_side >= 0 && !(inside[1] && part.start >= 1 - least);
+    const bool has_end = !inside[1] && part.end_side >= 0 && !(inside[0] && part.end <= least) &&
+                         !(has_start && part.end - part.start <= least);
+    if (has_start) append(part.start, part.start_side);
+    if (has_end) append(part.end, part.end_side);
   }
 
   /// Edges and corners of b. Apart from b, core and feature have a distance with a direction;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "stiction/geometry/gjk.h"
 #include "stiction/geometry/surface_query.h"
@@ -134,13 +135,13 @@ class CurvedOnTriangle {
     if (!(length > 0)) return;
     const Vector3d first = near_.side * query_.winding_normal(near_.index);
     const Vector3d outward = -query_.winding_normal(near_.index).cross(edge / length);
-    double end = M_PI;
+    double end = std::numbers::pi;
     if (twin >= 0) {
       const NearTriangle neighbor = neighbor_across(query_, near_, half_edge);
       const Vector3d second = neighbor.side * query_.winding_normal(neighbor.index);
       end = std::atan2(second.dot(outward), second.dot(first));
-      if (end <= 0 && second.dot(first) < -0.5) end += 2 * M_PI;  // a blade
-      if (!(end > kStrict && end <= M_PI + kStrict)) return;      // concave
+      if (end <= 0 && second.dot(first) < -0.5) end += 2 * std::numbers::pi;  // a blade
+      if (!(end > kStrict && end <= std::numbers::pi + kStrict)) return;      // concave
     } else if (query_.surface.is_height_field()) {
       end = std::atan2(first.z(), -outward.z());  // until n is level
     }

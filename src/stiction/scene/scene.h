@@ -27,6 +27,7 @@ struct SimulateSettings {
   double penetration_tolerance = 1e-6;
   bool project_start = false;
   SteppingOptions stepping{};
+  CollisionOptions collision{};
 };
 
 struct Scene {

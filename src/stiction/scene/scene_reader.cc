@@ -44,6 +44,9 @@ SimulateSettings read_simulate(const SceneValue& value, const SymbolTable& param
   settings.on_failure = read_string(value["on_failure"], settings.on_failure);
   settings.project_start = value["project_start"].boolean_or(settings.project_start);
   settings.stepping = read_stepping(value, parameters, quantities);
+  const SceneValue collision = value["collision"];
+  settings.collision.reduces = collision["reduce"].boolean_or(true);
+  settings.collision.alternatives = collision["alternatives"].boolean_or(true);
   check_known(value["scheme"], "scheme", known.schemes, diagnostics);
   check_known(value["solver"], "solver", known.solvers, diagnostics);
   const auto number = [&](const char* key, double& field, const Limits& limits) {

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
+#include "stiction/base/error.h"
 #include "stiction/base/text.h"
+#include "stiction/geometry/mesh_file.h"
+#include "stiction/geometry/mesh_repair.h"
 
 namespace stiction {
 namespace {
@@ -62,7 +66,11 @@ Shape read_heightfield(const SceneValue& value, const SpatialReader& reader) {
   return field;
 }
 
-Shape read_mesh(const SceneValue& value, const SpatialReader& reader) {
+Mesh read_triangles(const SceneValue& value, const SpatialReader& reader) {
+  for (const char* key : {"vertices", "triangles"})
+    if (!value[key])
+      reader.fault(value, fmt::format("a mesh without '{}'", key),
+                   "a mesh has \"vertices\" and \"triangles\", or a \"file\"");
   Mesh mesh{.vertices = reader.read_points(value["vertices"])};
   const SceneValue triangles = value["triangles"];
   if (!triangles.is_array()) return mesh;
@@ -73,6 +81,49 @@ Shape read_mesh(const SceneValue& value, const SpatialReader& reader) {
       triangle[k] = static_cast<int>(std::clamp(item.items[k].number, -1.0, 2e9));
     mesh.triangles.push_back(triangle);
   }
+  return mesh;
+}
+
+Mesh read_file(const SceneValue& value, const SpatialReader& reader) {
+  const SceneValue file = value["file"];
+  for (const char* key : {"vertices", "triangles"})
+    if (const SceneValue given = value[key])
+      reader.fault(given, fmt::format("'{}' of a mesh that is in a file", key),
+                   "leave out \"file\", or \"vertices\" and \"triangles\"");
+  const std::filesystem::path folder =
+      std::filesystem::path(reader.diagnostics().file()).parent_path();
+  try {
+    return read_mesh_file(folder / file.node->string);
+  } catch (const Error& error) {
+    reader.fault(file, error.what());
+    return {};
+  }
+}
+
+/// Triangles that no collision detection can make sense of are faults, unless they are repaired.
+void check_mesh(const SceneValue& value, const SpatialReader& reader, Mesh& mesh) {
+  constexpr std::size_t kMaxFaults = 5;
+  if (reader.is_faulty(value) || !find_fault(mesh).empty()) return;  // reported with other shapes
+  const bool repairs = value["repair"].boolean_or(false);
+  std::vector<MeshFault> faults = find_mesh_faults(mesh);
+  if (faults.empty()) return;
+  if (repairs) {
+    MeshRepair repair = repaired(mesh);
+    mesh = std::move(repair.mesh);
+    faults = std::move(repair.remaining);
+  }
+  for (std::size_t i = 0; i < std::min(faults.size(), kMaxFaults); ++i)
+    reader.fault(value, faults[i].message,
+                 repairs ? "it cannot be repaired safely" : "\"repair\": true repairs what is safe");
+  if (faults.size() > kMaxFaults)
+    reader.fault(value, fmt::format("{} more faults of triangles", faults.size() - kMaxFaults));
+}
+
+Shape read_mesh(const SceneValue& value, const SpatialReader& reader) {
+  Mesh mesh = value["file"].is_string() ? read_file(value, reader) : read_triangles(value, reader);
+  const double scale = reader.read_number(value["scale"], 1, {.above = 0});
+  for (Vector3d& vertex : mesh.vertices) vertex *= scale;
+  check_mesh(value, reader, mesh);
   return mesh;
 }
 
@@ -136,7 +187,7 @@ const std::vector<ShapeType>& shape_types() {
                       reader.read_number(value["offset"], 0)};
        }},
       {"heightfield", "a heightfield", {"size", "heights"}, {}, read_heightfield},
-      {"mesh", "a mesh", {"vertices", "triangles"}, {}, read_mesh},
+      {"mesh", "a mesh", {}, {"vertices", "triangles", "file", "scale", "repair"}, read_mesh},
   };
   return types;
 }

@@ -502,7 +502,7 @@ void StepAssembly::add_contacts_at_end(const ContactModel& model, const Evaluati
   if (contacts.empty()) return;
   evaluate_lag(model, prediction, start);
   gaps_.resize(model.num_contacts());
-  model.evaluate_gaps(prediction.t, prediction.q, gaps_);
+  model.evaluate_all_gaps(prediction.t, prediction.q, gaps_);
   for (const int contact : contacts) {
     evaluate_contact(model, prediction, contact);
     add_contact(model, contact)[0] = (gaps_[contact] + row_times(contact_, 0, 0, lag_)) / h;

@@ -166,7 +166,6 @@ void EventScheme::choose_contacts(const Context& c, double length) {
   active_.clear();
   is_active_.assign(c.model.num_contacts(), 0);
   for (int j = 0; j < c.model.num_contacts(); ++j) {
-    if (std::isinf(gaps_[j])) continue;  // an alternative that does not count
     const bool is_active =
         status_[j] != ContactStatus::kOpen || is_held_[j] ||
         (is_touching(j) && length * evaluator_.compute_gap_rate(c.model, state_, j) <=
@@ -241,11 +240,7 @@ std::optional<EventScheme::Collision> EventScheme::find_collision(const Context&
                                                                   Attempt& attempt) {
   if (static_cast<int>(active_.size()) == c.model.num_contacts()) return std::nullopt;
   evaluator_.compute_gaps(c.model, attempt.end.t, attempt.end.q, end_gaps_);
-  // A cubic knows nothing of alternatives that take over within the substep.
-  bool has_interpolant = rule_->has_interpolant();
-  for (int j = 0; j < c.model.num_contacts() && has_interpolant; ++j)
-    has_interpolant = !(std::isinf(gaps_[j]) && end_gaps_[j] < 0);
-  if (!has_interpolant) return find_collision_by_steps(c, attempt);
+  if (!rule_->has_interpolant()) return find_collision_by_steps(c, attempt);
   std::optional<Collision> collision = find_collision_on_path(c, attempt);
   if (collision && end_gaps_[collision->contact] < 0 && stores_energy(c, attempt, collision->time))
     collision = find_collision_by_steps(c, attempt);
@@ -274,7 +269,7 @@ std::optional<EventScheme::Collision> EventScheme::find_collision_on_path(const 
                                                                           const Attempt& attempt) {
   std::optional<Collision> first;
   for (int j = 0; j < c.model.num_contacts(); ++j) {
-    if (is_active_[j] || std::isinf(gaps_[j]) || std::isinf(end_gaps_[j])) continue;
+    if (is_active_[j]) continue;
     GapPath path{.length = attempt.length, .start = gaps_[j], .end = end_gaps_[j]};
     path.start_rate = evaluator_.compute_gap_rate(c.model, state_, j);
     if (path.end >= 0 && path.start_rate >= 0) continue;
@@ -385,8 +380,7 @@ bool EventScheme::take_transition(const Context& c, Attempt& attempt, double& ti
 void EventScheme::strike(const Context& c, int contact, ImpactStage::Rule rule) {
   participants_.clear();
   for (int j = 0; j < c.model.num_contacts(); ++j)
-    if (!std::isinf(gaps_[j]) &&
-        (status_[j] != ContactStatus::kOpen || is_touching(j) || j == contact))
+    if (status_[j] != ContactStatus::kOpen || is_touching(j) || j == contact)
       participants_.push_back(j);
   rule.restitution_threshold = options_.events.restitution_threshold;
   const std::optional<double> change =

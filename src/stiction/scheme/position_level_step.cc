@@ -1,7 +1,6 @@
 #include "stiction/scheme/position_level_step.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace stiction {
 namespace {
@@ -13,6 +12,8 @@ constexpr StepAssembly::ConstraintForm kConstraints{.compliance = 1e-12};
 /// A fixed point is reached when q̂ moves by less than this share of the configuration.
 constexpr double kFixedPointTolerance = 1e-14;
 constexpr int kMaxIterations = 60;
+/// So often alternatives of contacts are chosen anew.
+constexpr int kMaxChoices = 8;
 /// With the damping θ a map that contracts by c shrinks the move by 1 − θ(1 − c). What does worse
 /// than c = 0.7 would is damped more, the rest less.
 constexpr double kContraction = 0.7;
@@ -20,15 +21,14 @@ constexpr double kMinDamping = 1.0 / 64;
 
 }  // namespace
 
+/// At gaps_, those of the prediction.
 void PositionLevelStep::choose_contacts(const ContactModel& model,
-                                        const std::vector<ContactStatus>& closed, double t) {
-  evaluator_.compute_gaps(model, t, prediction_, gaps_);
+                                        const std::vector<ContactStatus>& closed) {
   is_active_.assign(model.num_contacts(), 0);
   active_.clear();
   for (int j = 0; j < model.num_contacts(); ++j) {
     const bool was_closed = !closed.empty() && closed[j] != ContactStatus::kOpen;
-    // Of alternatives those that do not count are infinitely far.
-    if (std::isinf(gaps_[j]) || (!was_closed && gaps_[j] >= 0)) continue;
+    if (is_suppressed_[j] || (!was_closed && gaps_[j] >= 0)) continue;
     is_active_[j] = 1;
     active_.push_back(j);
   }
@@ -36,15 +36,32 @@ void PositionLevelStep::choose_contacts(const ContactModel& model,
 
 /// Returns whether there were any. The set only grows, so that a step ends.
 bool PositionLevelStep::add_violated_contacts(const ContactModel& model, const State& end) {
-  evaluator_.compute_gaps(model, end.t, end.q, gaps_);
+  evaluate_gaps(model, end.t, end.q);
   bool has_grown = false;
   for (int j = 0; j < model.num_contacts(); ++j)
-    if (!is_active_[j] && gaps_[j] < 0) {
+    if (!is_active_[j] && !is_suppressed_[j] && gaps_[j] < 0) {
       is_active_[j] = 1;
       active_.insert(std::lower_bound(active_.begin(), active_.end(), j), j);
       has_grown = true;
     }
   return has_grown;
+}
+
+/// Chooses anew which patches of contacts part the solids, as of the prediction. Contacts of patches
+/// that do not count any more are left out; those of new ones enter when they are violated.
+void PositionLevelStep::choose_alternatives(const ContactModel& model, double t) {
+  evaluate_gaps(model, t, prediction_);
+  model.mark_suppressed(gaps_, is_suppressed_);
+  std::erase_if(active_, [&](int j) {
+    if (!is_suppressed_[j]) return false;
+    is_active_[j] = 0;
+    return true;
+  });
+}
+
+void PositionLevelStep::evaluate_gaps(const ContactModel& model, double t, const VectorXd& q) {
+  gaps_.resize(model.num_contacts());
+  model.evaluate_all_gaps(t, q, gaps_);
 }
 
 const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& model,
@@ -76,38 +93,16 @@ PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, con
                                                   double h, const Options& options,
                                                   SolveStage& solve, State& end,
                                                   OutcomeReader& reader, StepResult& result) {
-  model.displace(start.q, start.v, h, prediction_);
   model.displace(start.q, start.v, 0.5 * h, mid_);
-  choose_contacts(model, closed, start.t + h);
-  evaluator_.compute_gaps(model, start.t, start.q, start_gaps_);
+  start_gaps_.resize(model.num_contacts());
+  model.evaluate_all_gaps(start.t, start.q, start_gaps_);
 
   Report report;
-  double damping = 1, last_move = 0;
-  const StepSolution* solution = nullptr;
-  while (true) {
-    do {
-      solution = &solve_at_prediction(model, start, h, options, solve, end);
-    } while (add_violated_contacts(model, end));
-    if (!options.is_nonlinear) break;
-    model.displacement(prediction_, end.q, move_);
-    const double move = move_.lpNorm<Eigen::Infinity>();
-    const double size = start.q.lpNorm<Eigen::Infinity>() +
-                        h * (start.v.lpNorm<Eigen::Infinity>() + end.v.lpNorm<Eigen::Infinity>());
-    // Iterative solvers give answers to a tolerance, beyond which moves do not shrink.
-    const bool is_stuck = report.iterations > 1 && move > 0.5 * last_move;
-    if (!(move > (is_stuck ? solve.tolerance() : kFixedPointTolerance) * size)) break;
-    if (report.iterations == kMaxIterations) {
-      report.has_converged = false;
-      break;
-    }
-    if (report.iterations > 1) {
-      const bool contracts = move <= (1 - damping * (1 - kContraction)) * last_move;
-      damping = std::clamp(contracts ? 2 * damping : 0.5 * damping, kMinDamping, 1.0);
-    }
-    last_move = move;
-    model.displace(prediction_, move_, damping, prediction_);
-    ++report.iterations;
-  }
+  const StepSolution* solution =
+      &iterate(model, start, closed, h, options, model.has_alternatives(), solve, end, report);
+  // Where alternatives take turns: those that parted the solids at the start of the step.
+  if (!report.has_converged && model.has_alternatives())
+    solution = &iterate(model, start, closed, h, options, false, solve, end, report);
 
   solve.commit(assembly_.problem(), *solution, solver_report_);
   const OutcomeReader::Phase phase{.v_start = start.v, .v_end = end.v};
@@ -117,6 +112,46 @@ PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, con
   for (std::size_t j = 0; j < active_.size(); ++j)
     status_[active_[j]] = contact_status(assembly_.problem(), *solution, static_cast<int>(j));
   return report;
+}
+
+/// The fixed point q̂ = q⁺, with alternatives of contacts chosen on the way or those of the start.
+const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const State& start,
+                                               const std::vector<ContactStatus>& closed, double h,
+                                               const Options& options, bool chooses_alternatives,
+                                               SolveStage& solve, State& end, Report& report) {
+  model.displace(start.q, start.v, h, prediction_);
+  evaluate_gaps(model, start.t + h, prediction_);
+  model.mark_suppressed(chooses_alternatives ? gaps_ : start_gaps_, is_suppressed_);
+  choose_contacts(model, closed);
+
+  double damping = 1, last_move = 0;
+  report.has_converged = true;
+  for (int iteration = 0;; ++iteration) {
+    const StepSolution* solution = nullptr;
+    do {
+      solution = &solve_at_prediction(model, start, h, options, solve, end);
+    } while (add_violated_contacts(model, end));
+    if (!options.is_nonlinear) return *solution;
+    model.displacement(prediction_, end.q, move_);
+    const double move = move_.lpNorm<Eigen::Infinity>();
+    const double size = start.q.lpNorm<Eigen::Infinity>() +
+                        h * (start.v.lpNorm<Eigen::Infinity>() + end.v.lpNorm<Eigen::Infinity>());
+    // Iterative solvers give answers to a tolerance, beyond which moves do not shrink.
+    const bool is_stuck = iteration > 1 && move > 0.5 * last_move;
+    if (!(move > (is_stuck ? solve.tolerance() : kFixedPointTolerance) * size)) return *solution;
+    if (iteration == kMaxIterations) {
+      report.has_converged = false;
+      return *solution;
+    }
+    if (iteration > 1) {
+      const bool contracts = move <= (1 - damping * (1 - kContraction)) * last_move;
+      damping = std::clamp(contracts ? 2 * damping : 0.5 * damping, kMinDamping, 1.0);
+    }
+    last_move = move;
+    model.displace(prediction_, move_, damping, prediction_);
+    ++report.iterations;
+    if (chooses_alternatives && iteration < kMaxChoices) choose_alternatives(model, start.t + h);
+  }
 }
 
 }  // namespace stiction

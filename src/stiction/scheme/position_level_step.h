@@ -42,17 +42,21 @@ class PositionLevelStep {
   const StepProblem& problem() const { return assembly_.problem(); }
 
  private:
-  void choose_contacts(const ContactModel& model, const std::vector<ContactStatus>& closed,
-                       double t);
+  void choose_contacts(const ContactModel& model, const std::vector<ContactStatus>& closed);
+  const StepSolution& iterate(const ContactModel& model, const State& start,
+                              const std::vector<ContactStatus>& closed, double h,
+                              const Options& options, bool chooses_alternatives, SolveStage& solve,
+                              State& end, Report& report);
+  void choose_alternatives(const ContactModel& model, double t);
+  void evaluate_gaps(const ContactModel& model, double t, const VectorXd& q);
   bool add_violated_contacts(const ContactModel& model, const State& end);
   const StepSolution& solve_at_prediction(const ContactModel& model, const State& start, double h,
                                           const Options& options, SolveStage& solve, State& end);
 
   StepAssembly assembly_;
   SolverReport solver_report_;
-  ContactEvaluator evaluator_;
   VectorXd prediction_, mid_, move_, gaps_, start_gaps_;
-  std::vector<char> is_active_;
+  std::vector<char> is_active_, is_suppressed_;
   std::vector<int> active_;
   std::vector<ContactStatus> status_;
 };

@@ -51,9 +51,6 @@ constexpr double kNeighbourShare = 1e-3;
 /// Gaps below this share of their natural size touch at the start of a simulation.
 constexpr double kTouching = 1e-9;
 
-/// Of a gap: that another separation of the same pair counts.
-bool is_alternative(double value) { return value == kInfinity; }
-
 /// Not-a-number counts as infinite, so that no comparison loses it.
 double relative(double amount, double size) {
   if (amount == 0) return 0;
@@ -200,7 +197,7 @@ void PositionProjection::evaluate_gradients(const ContactModel& model, const Vec
 
 /// The mobility of a row and, once, its natural size: what its value is the small difference of.
 void PositionProjection::measure_row(Row& row) {
-  double total = (is_alternative(row.value) ? 0 : std::abs(row.value)) +
+  double total = std::abs(row.value) +
                  (is_velocity_ ? std::abs(row.drift) : 0);
   row.mobility = 0;
   const BlockRows& rows = gradients_.rows;
@@ -246,7 +243,6 @@ void PositionProjection::keep_trial_values() {
 /// By how much a row misses its condition at the trial point; 0 if it holds.
 double PositionProjection::miss_of(const Row& row) {
   if (row.kind == Kind::kUnused || (row.kind == Kind::kGap && row.trial > 0)) return 0;
-  if (row.kind == Kind::kClosed && is_alternative(row.trial)) return 0;
   return std::abs(row.trial);
 }
 
@@ -388,7 +384,7 @@ void PositionProjection::assemble(const ContactModel& model, const VectorXd& x) 
   }
   for (int i = 0; i < static_cast<int>(rows_.size()); ++i) {
     const Row& row = rows_[i];
-    if (!row.is_wanted || !(row.mobility > 0) || is_alternative(row.value)) continue;
+    if (!row.is_wanted || !(row.mobility > 0)) continue;
     const double compliance = row.kind == Kind::kSpring ? kSpringCompliance : kRowCompliance;
     problem_.add_bilateral_row(
         {.compliance = compliance * row.mobility,

@@ -124,6 +124,8 @@ class Scheme {
   virtual std::string_view name() const = 0;
   /// Throws InputError if the model lacks what the scheme needs.
   virtual void check(const ContactModel&) const {}
+  /// Whether the scheme chooses among alternatives of contacts (ContactModel) while it iterates.
+  virtual bool wants_alternatives() const { return false; }
   /// What the scheme leaves out of the model, in sentences for the user; empty as a rule.
   virtual std::vector<std::string> notes(const ContactModel&) const { return {}; }
   /// Advances from `start` by h ≥ 0; h = 0 is the pure impact equation. `memory` is what the last

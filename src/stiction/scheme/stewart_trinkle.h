@@ -15,6 +15,7 @@ class StewartTrinkleScheme final : public Scheme {
       : options_(options.stepping), step_(options.friction), impact_(options.friction) {}
 
   std::string_view name() const override { return "stewart-trinkle"; }
+  bool wants_alternatives() const override { return options_.nonlinear; }
   std::vector<std::string> notes(const ContactModel& model) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;

@@ -141,6 +141,7 @@ void Simulation::project_start() {
 
 std::vector<std::string> Simulation::notes() const {
   std::vector<std::string> notes = scheme_->notes(model_);
+  for (std::string& note : model_.notes()) notes.push_back(std::move(note));
   const std::vector<int> redundant = find_redundant_rows(model_, state_);
   if (redundant.empty()) return notes;
   const std::vector<std::string> all = model_.joint_row_names();
@@ -192,7 +193,7 @@ double Simulation::step(double h) {
 }
 
 bool Simulation::try_step(double h) {
-  model_.detect(state_, h);
+  model_.detect(state_, h, scheme_->wants_alternatives());
   for (int surprises = 0;; ++surprises) {
     stage_.begin_step();
     scheme_->step(model_, state_, recall(), h, stage_, attempt_);
