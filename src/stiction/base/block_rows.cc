@@ -1,33 +1,28 @@
 #include "stiction/base/block_rows.h"
 
 #include "stiction/base/check.h"
+#include "stiction/base/same_bits.h"
 
 namespace stiction {
 
 void BlockRows::clear() {
-  row_start_.resize(1);
-  entry_start_.resize(1);
-  entry_block_.clear();
-  entry_columns_.clear();
-  value_start_.clear();
+  starts_.resize(1);
+  entries_.clear();
   values_.clear();
 }
 
 void BlockRows::add_row_block(int num_rows) {
   ST_DEMAND(num_rows >= 0);
-  row_start_.push_back(row_start_.back() + num_rows);
-  entry_start_.push_back(entry_start_.back());
+  starts_.push_back({starts_.back().row + num_rows, starts_.back().entry});
 }
 
 RowMatrixMap BlockRows::add_entry(int block, int block_size) {
   ST_DEMAND(num_row_blocks() > 0);
   const int rows = num_rows(num_row_blocks() - 1);
   const auto start = static_cast<int>(values_.size());
-  entry_block_.push_back(block);
-  entry_columns_.push_back(block_size);
-  value_start_.push_back(start);
+  entries_.push_back({block, block_size, start});
   values_.resize(values_.size() + static_cast<std::size_t>(rows) * block_size, 0.0);
-  ++entry_start_.back();
+  ++starts_.back().entry;
   return {values_.data() + start, rows, block_size};
 }
 
@@ -36,17 +31,16 @@ void BlockRows::add_entries_of(const BlockRows& from, int row_block) {
   const int first = from.entry_start(row_block), last = from.entry_start(row_block + 1);
   if (first == last) return;
   // Entries of a row block follow each other.
-  const int begin = from.value_start_[first];
+  const int begin = from.entries_[first].value;
   const int end =
-      last < from.num_entries() ? from.value_start_[last] : static_cast<int>(from.values_.size());
+      last < from.num_entries() ? from.entries_[last].value : static_cast<int>(from.values_.size());
   const int shift = static_cast<int>(values_.size()) - begin;
   values_.insert(values_.end(), from.values_.begin() + begin, from.values_.begin() + end);
   for (int e = first; e < last; ++e) {
-    entry_block_.push_back(from.entry_block_[e]);
-    entry_columns_.push_back(from.entry_columns_[e]);
-    value_start_.push_back(from.value_start_[e] + shift);
+    const Entry& entry = from.entries_[e];
+    entries_.push_back({entry.block, entry.columns, entry.value + shift});
   }
-  entry_start_.back() += last - first;
+  starts_.back().entry += last - first;
 }
 
 RowMatrixMap BlockRows::add_single_rows(int num_rows, int block, int block_size) {
@@ -56,6 +50,25 @@ RowMatrixMap BlockRows::add_single_rows(int num_rows, int block, int block_size)
     add_entry(block, block_size);
   }
   return {values_.data() + start, num_rows, block_size};
+}
+
+void BlockRows::add_pair_rows(int num_rows, const std::array<int, 2>& blocks,
+                              const std::array<int, 2>& sizes, const double* values) {
+  const Start last = starts_.back();
+  const int width = sizes[0] + sizes[1];
+  auto value = static_cast<int>(values_.size());
+  values_.insert(values_.end(), values, values + static_cast<std::ptrdiff_t>(num_rows) * width);
+  for (int i = 1; i <= num_rows; ++i, value += width) {
+    starts_.push_back({last.row + i, last.entry + 2 * i});
+    entries_.push_back({blocks[0], sizes[0], value});
+    entries_.push_back({blocks[1], sizes[1], value + sizes[0]});
+  }
+}
+
+bool BlockRows::is_identical(const BlockRows& other) const {
+  static_assert(sizeof(Start) == 2 * sizeof(int) && sizeof(Entry) == 3 * sizeof(int));
+  return is_same_bits(values_, other.values_) && is_same_bits(starts_, other.starts_) &&
+         is_same_bits(entries_, other.entries_);
 }
 
 }  // namespace stiction

@@ -3,6 +3,7 @@
 // row. Sparsity and numbers lie apart, all arrays keep their capacity when cleared.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "stiction/base/linear_algebra.h"
@@ -24,43 +25,55 @@ class BlockRows {
   /// Adds `num_rows` row blocks of one row, each with one entry in `block`; they lie in one matrix.
   RowMatrixMap add_single_rows(int num_rows, int block, int block_size);
 
-  int num_row_blocks() const { return static_cast<int>(row_start_.size()) - 1; }
-  int num_rows() const { return row_start_.back(); }
-  int row_start(int row_block) const { return row_start_[row_block]; }
-  int num_rows(int row_block) const { return row_start_[row_block + 1] - row_start_[row_block]; }
+  /// Adds `num_rows` row blocks of one row, each with one entry in each of two blocks; `values` are
+  /// those of the first row in the first block, then in the second, then of the second row, …
+  void add_pair_rows(int num_rows, const std::array<int, 2>& blocks,
+                     const std::array<int, 2>& sizes, const double* values);
+
+  int num_row_blocks() const { return static_cast<int>(starts_.size()) - 1; }
+  int num_rows() const { return starts_.back().row; }
+  int row_start(int row_block) const { return starts_[row_block].row; }
+  int num_rows(int row_block) const { return starts_[row_block + 1].row - starts_[row_block].row; }
 
   /// Entries of a row block are [entry_start(i), entry_start(i + 1)).
-  int entry_start(int row_block) const { return entry_start_[row_block]; }
-  int num_entries() const { return static_cast<int>(entry_block_.size()); }
-  int entry_block(int entry) const { return entry_block_[entry]; }
-  int entry_columns(int entry) const { return entry_columns_[entry]; }
+  int entry_start(int row_block) const { return starts_[row_block].entry; }
+  int num_entries() const { return static_cast<int>(entries_.size()); }
+  int entry_block(int entry) const { return entries_[entry].block; }
+  int entry_columns(int entry) const { return entries_[entry].columns; }
   /// Row-major numbers of an entry, num_rows(row_block) × entry_columns(entry).
-  const double* entry_values(int entry) const { return values_.data() + value_start_[entry]; }
-  double* entry_values(int entry) { return values_.data() + value_start_[entry]; }
+  const double* entry_values(int entry) const { return values_.data() + entries_[entry].value; }
+  double* entry_values(int entry) { return values_.data() + entries_[entry].value; }
   ConstRowMatrixMap entry_matrix(int row_block, int entry) const {
-    return {entry_values(entry), num_rows(row_block), entry_columns_[entry]};
+    return {entry_values(entry), num_rows(row_block), entries_[entry].columns};
   }
 
   /// One row of a row block times x; block b of x begins at start[b].
   double times(int row_block, int row, const int* start, const double* x) const {
     double sum = 0;
-    for (int e = entry_start_[row_block]; e < entry_start_[row_block + 1]; ++e) {
-      const int columns = entry_columns_[e];
+    for (int e = entry_start(row_block); e < entry_start(row_block + 1); ++e) {
+      const int columns = entries_[e].columns;
       const double* value = entry_values(e) + static_cast<std::ptrdiff_t>(row) * columns;
-      const double* part = x + start[entry_block_[e]];
+      const double* part = x + start[entries_[e].block];
       for (int k = 0; k < columns; ++k) sum += value[k] * part[k];
     }
     return sum;
   }
 
   bool operator==(const BlockRows&) const = default;
+  bool is_identical(const BlockRows& other) const;  // to the bit
 
  private:
-  std::vector<int> row_start_{0};
-  std::vector<int> entry_start_{0};
-  std::vector<int> entry_block_;
-  std::vector<int> entry_columns_;
-  std::vector<int> value_start_;
+  /// Where a row block begins.
+  struct Start {
+    int row = 0, entry = 0;
+    bool operator==(const Start&) const = default;
+  };
+  struct Entry {
+    int block = 0, columns = 0, value = 0;  // value: its first, in values_
+    bool operator==(const Entry&) const = default;
+  };
+  std::vector<Start> starts_{Start{}};  // and the end
+  std::vector<Entry> entries_;
   std::vector<double> values_;
 };
 

@@ -294,11 +294,9 @@ void ContactModel::add_geometric_stiffness(double t, const VectorXd& q,
         contact_forces.subspan(3 * (j + num_fixed_contacts()), 1 + contact.law->num_tangents);
     if (!(force[0] > 0)) continue;
     const PartWithSurfaces& part = surfaces_[contact.part];
-    std::size_t start = 0;
-    for (int b = 0; b < parts()[part.part].first_block; ++b)
-      start += static_cast<std::size_t>(blocks()[b].size) * blocks()[b].size;
-    part.surfaces->add_touch_stiffness(t, q_of(q, parts()[part.part]), evaluate_pair(t, q, contact),
-                                       force, stiffness.subspan(start));
+    const Model::Part& place = parts()[part.part];
+    part.surfaces->add_touch_stiffness(t, q_of(q, place), evaluate_pair(t, q, contact), force,
+                                       stiffness.subspan(place.matrix_offset, place.matrix_size));
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <Eigen/Core>
 
+#include <algorithm>
+
 #include "stiction/geometry/collision_shape.h"
 #include "stiction/geometry/gjk.h"
 

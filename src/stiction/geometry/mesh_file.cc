@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <unordered_map>
@@ -95,8 +96,11 @@ bool read_number(std::string_view word, double& value) {
   if (!word.empty() && word[0] == '+') word.remove_prefix(1);
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (end != word.data() + word.size()) return false;
-  // Too small for a double is 0, too large is a fault.
-  if (error == std::errc::result_out_of_range) return std::abs(value) < 1;
+  if (error == std::errc::result_out_of_range) {
+    // Too small for a double is 0, too large is a fault; from_chars does not say which.
+    value = std::strtod(std::string(word).c_str(), nullptr);
+    return std::abs(value) < 1;
+  }
   return error == std::errc() && std::isfinite(value);
 }
 

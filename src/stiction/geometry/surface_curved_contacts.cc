@@ -1,6 +1,6 @@
-// Cylinders and ellipsoids against a surface, triangle by triangle. The separation along a direction
-// n is s(n) = min_A n·x − max_S n·y. Over the normal cone of a face it is one number, over that of an
-// edge a function of one angle with a single maximum, found where its slope
+// Cylinders and ellipsoids against a surface, triangle by triangle. The separation along a
+// direction n is s(n) = min_A n·x − max_S n·y. Over the normal cone of a face it is one number,
+// over that of an edge a function of one angle with a single maximum, found where its slope
 //   ds/dθ = n′(θ)·(x(n) − y)
 // changes sign. Faces are left to collect_regions.
 #include <Eigen/Geometry>
@@ -39,23 +39,28 @@ class CurvedOnTriangle {
     const bool is_apart = distance > tie_;
     const double least = is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity();
     find_best(least, height);
-    switch (best_.kind) {
-      case Kind::kFace:
-        touch_region(query_, near_, true);
-        break;
-      case Kind::kNeighbor:
-        touch_region(query_, neighbor_across(query_, near_, best_.half_edge), true);
-        break;
-      case Kind::kEdge:
-        add_edge(best_.half_edge, best_.n);
-        break;
-      case Kind::kVertex:
-        add_vertex(best_.half_edge, best_.n);
-        break;
-      case Kind::kNone:
-        if (is_apart) add_nearest(gjk);
-        break;
+    if (is_apart && best_.kind == Kind::kNone) {
+      add_nearest(gjk);
+    } else if (is_apart) {
+      emit();
+    } else if (best_.kind != Kind::kNone) {
+      query_.workspace.overlaps.push_back({.near = near_,
+                                           .ids = t_.ids,
+                                           .n = best_.n,
+                                           .separation = best_.separation,
+                                           .kind = static_cast<int>(best_.kind),
+                                           .half_edge = best_.half_edge});
     }
+  }
+
+  /// After all triangles have found theirs.
+  void emit(const OverlapAxis& overlap) {
+    if (is_explained_by_neighbor(query_, overlap, tie_)) return;
+    best_ = {.kind = static_cast<Kind>(overlap.kind),
+             .separation = overlap.separation,
+             .half_edge = overlap.half_edge,
+             .n = overlap.n};
+    emit();
   }
 
  private:
@@ -66,6 +71,15 @@ class CurvedOnTriangle {
     int half_edge = 0;  // kVertex: the corner of the triangle
     Vector3d n = Vector3d::UnitZ();
   };
+
+  void emit() {
+    if (best_.kind == Kind::kFace) touch_region(query_, near_, true);
+    if (best_.kind == Kind::kNeighbor) {
+      touch_region(query_, neighbor_across(query_, near_, best_.half_edge), true);
+    }
+    if (best_.kind == Kind::kEdge) add_edge(best_.half_edge, best_.n);
+    if (best_.kind == Kind::kVertex) add_vertex(best_.half_edge, best_.n);
+  }
 
   double face_separation(const NearTriangle& near) const {
     const double side = query_.region_side(near);
@@ -87,10 +101,9 @@ class CurvedOnTriangle {
     };
     Vector3d guess = query_.center - (t_.corners[0] + t_.corners[1] + t_.corners[2]) / 3;
     if (!(guess.squaredNorm() > 0)) guess = Vector3d::UnitZ();
-    return run_gjk(support, guess,
-                   {.relative = 1e-10,
-                    .touching = tie_ / 10,
-                    .reach = query_.options.reach + tie_});
+    return run_gjk(
+        support, guess,
+        {.relative = 1e-10, .touching = tie_ / 10, .reach = query_.options.reach + tie_});
   }
 
   void consider(const Best& axis, double least) {
@@ -99,7 +112,12 @@ class CurvedOnTriangle {
   }
 
   void find_best(double least, double height) {
-    if (near_.is_front) consider({.kind = Kind::kFace, .separation = height}, least);
+    if (near_.is_front) {
+      consider({.kind = Kind::kFace,
+                .separation = height,
+                .n = near_.side * query_.winding_normal(near_.index)},
+               least);
+    }
     for (int k = 0; k < 3; ++k) {
       const int half_edge = 3 * near_.index + k;
       if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) continue;
@@ -121,7 +139,8 @@ class CurvedOnTriangle {
     if (!edge_allows(query_, half_edge, n, kStrict)) return;
     consider({.kind = Kind::kNeighbor,
               .separation = face_separation(neighbor),
-              .half_edge = half_edge},
+              .half_edge = half_edge,
+              .n = n},
              least);
   }
 
@@ -159,6 +178,7 @@ class CurvedOnTriangle {
       (slope(middle) > 0 ? low : high) = middle;
     }
     const Vector3d n = direction((low + high) / 2).normalized();
+    if (!is_before(n, t_.corners[k])) return;
     consider({.kind = Kind::kEdge,
               .separation = n.dot(lowest_of_a(query_, n) - t_.corners[k]),
               .half_edge = half_edge,
@@ -166,34 +186,60 @@ class CurvedOnTriangle {
              least);
   }
 
-  /// Overlapping only matters here: apart, the iteration has the direction. The ends of cylinders
-  /// are flat, so that a corner may touch them along their normal.
+  /// What touches along n is all before the place, its centre too.
+  bool is_before(const Vector3d& n, const Vector3d& place) const {
+    return n.dot(query_.center - place) >= -query_.tolerance;
+  }
+
+  double separation(const Vector3d& n, const Vector3d& place) const {
+    return n.dot(lowest_of_a(query_, n) - place);
+  }
+
+  void try_vertex(int k, const Vector3d& n, double least) {
+    if (!is_before(n, t_.corners[k]) || !vertex_allows(query_, t_.ids[k], n, kStrict)) return;
+    consider(
+        {.kind = Kind::kVertex, .separation = separation(n, t_.corners[k]), .half_edge = k, .n = n},
+        least);
+  }
+
+  /// A corner leaves a cylinder through an end or the mantle, an ellipsoid along the normal where
+  /// it is nearest. Apart, the iteration has that direction already.
   void consider_vertex(int k, double least) {
     if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) return;
-    const auto try_direction = [&](const Vector3d& n) {
-      if (!vertex_allows(query_, t_.ids[k], n, kStrict)) return;
-      consider({.kind = Kind::kVertex,
-                .separation = n.dot(lowest_of_a(query_, n) - t_.corners[k]),
-                .half_edge = k,
-                .n = n},
-               least);
-    };
+    const Vector3d offset = query_.center - t_.corners[k];
     if (query_.a.kind() == ShapeKind::kCylinder) {
       const Vector3d axis = query_.pose_sa.rotation.col(2);
-      try_direction(axis);
-      try_direction(-axis);
+      try_vertex(k, axis, least);
+      try_vertex(k, -axis, least);
+      const Vector3d radial = offset - offset.dot(axis) * axis;
+      const double length = radial.norm();
+      if (length > query_.tolerance && std::abs(offset.dot(axis)) <= query_.a.half().z()) {
+        try_vertex(k, radial / length, least);
+      }
+    } else if (!(least > -std::numeric_limits<double>::infinity())) {
+      const double length = offset.norm();
+      if (length > query_.tolerance) try_vertex(k, climb(k, offset / length), least);
     }
-    if (least > -std::numeric_limits<double>::infinity()) return;
-    // Ascent along the sphere of directions. Steps of 1/(2 size) keep it from leaping, since the
-    // second derivative of s is at most the size.
-    Vector3d n = query_.center - t_.corners[k];
-    if (!(n.norm() > query_.tolerance)) return;
-    n.normalize();
-    for (int i = 0; i < 30; ++i) {
+  }
+
+  /// The best direction for a corner by steps along the slope, which grow while they help.
+  Vector3d climb(int k, Vector3d n) const {
+    double best = separation(n, t_.corners[k]), step = 1 / query_.a.size();
+    for (int i = 0; i < 200 && step > 1e-12 / query_.a.size(); ++i) {
       const Vector3d pull = lowest_of_a(query_, n) - t_.corners[k];
-      n = (n + (pull - n.dot(pull) * n) / (2 * query_.a.size())).normalized();
+      const Vector3d slope = pull - n.dot(pull) * n;
+      if (slope.norm() <= 1e-14 * query_.a.size()) break;
+      const Vector3d next = (n + step * slope).normalized();
+      const double value = separation(next, t_.corners[k]);
+      if (value >= best) {
+        best = value;
+        n = next;
+        step *= 1.2;
+      } else {
+        step /= 2;
+      }
     }
-    try_direction(n);
+    return n;
   }
 
   /// What the shape touches along n: flat end, mantle or point.
@@ -210,8 +256,7 @@ class CurvedOnTriangle {
   }
   ContactFeature flat_end(const Vector3d& n) const {
     const double side = n.dot(query_.pose_sa.rotation.col(2)) > 0 ? -1 : 1;
-    return make_plane_feature(Vector3d(0, 0, side * query_.a.half().z()),
-                              side * Vector3d::UnitZ());
+    return make_plane_feature(Vector3d(0, 0, side * query_.a.half().z()), side * Vector3d::UnitZ());
   }
   static FeatureCode code(FeatureCode::Kind kind, int index) {
     return {kind, static_cast<std::uint32_t>(index)};
@@ -258,8 +303,8 @@ class CurvedOnTriangle {
       const Vector3d offset = start - query_.center;
       const Vector3d across = offset - offset.dot(axis) * axis;
       const double middle = -across.dot(along);
-      const double square = query_.a.half().x() * query_.a.half().x() -
-                            (across + middle * along).squaredNorm();
+      const double square =
+          query_.a.half().x() * query_.a.half().x() - (across + middle * along).squaredNorm();
       if (!(square >= 0)) return;
       from = std::max(from, middle - std::sqrt(square));
       to = std::min(to, middle + std::sqrt(square));
@@ -334,9 +379,14 @@ class CurvedOnTriangle {
 }  // namespace
 
 void collect_curved(SurfaceQuery& query) {
+  std::vector<OverlapAxis>& overlaps = query.workspace.overlaps;
+  overlaps.clear();
   for (std::size_t i = 0; i < query.workspace.triangles.size(); ++i) {
     const NearTriangle near = query.workspace.triangles[i];
     if (query.surface.has_area(near.index)) CurvedOnTriangle(query, near).collect();
+  }
+  for (std::size_t i = 0; i < overlaps.size(); ++i) {
+    CurvedOnTriangle(query, overlaps[i].near).emit(overlaps[i]);
   }
 }
 

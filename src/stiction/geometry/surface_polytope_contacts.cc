@@ -1,6 +1,6 @@
 // Boxes and hulls against a surface, triangle by triangle: the axis of largest separation, as for
-// two convex bodies, but only among axes that a true feature of the surface allows. The faces of the
-// surface found so are left to collect_regions.
+// two convex bodies, but only among axes that a true feature of the surface allows. The faces of
+// the surface found so are left to collect_regions.
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -47,20 +47,61 @@ class PolytopeOnTriangle {
     if (distance > reach + query_.tolerance) return;
     const bool is_apart = distance > tie_;
     find_axes(is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity());
-    if (best_.kind == SurfaceAxis::Kind::kFace) {
-      touch_region(query_, near_, true);
-    } else if (best_.kind == SurfaceAxis::Kind::kNeighbor) {
-      touch_region(query_, neighbor_across(query_, near_, best_.half_edge), true);
-    } else if (best_.kind == SurfaceAxis::Kind::kFaceOfShape) {
-      collect_on_face_of_shape(best_.index);
-    } else if (best_.kind == SurfaceAxis::Kind::kEdges) {
-      add_edge_pair();
-    } else if (is_apart) {
+    if (is_apart && best_.kind == SurfaceAxis::Kind::kNone) {
       add_nearest(gjk);
+    } else if (is_apart) {
+      emit(best_);
+    } else if (best_.kind != SurfaceAxis::Kind::kNone) {
+      query_.workspace.overlaps.push_back({.near = near_,
+                                           .ids = t_.ids,
+                                           .n = direction_of(best_),
+                                           .separation = best_.separation,
+                                           .side = best_.side,
+                                           .kind = static_cast<int>(best_.kind),
+                                           .half_edge = best_.half_edge,
+                                           .index = best_.index});
     }
   }
 
+  /// After all triangles have found theirs.
+  void emit(const OverlapAxis& overlap) {
+    if (is_explained_by_neighbor(query_, overlap, tie_)) return;
+    emit(SurfaceAxis{.kind = static_cast<SurfaceAxis::Kind>(overlap.kind),
+                     .separation = overlap.separation,
+                     .half_edge = overlap.half_edge,
+                     .index = overlap.index,
+                     .side = overlap.side});
+  }
+
  private:
+  void emit(const SurfaceAxis& axis) {
+    best_ = axis;
+    if (axis.kind == SurfaceAxis::Kind::kFace) {
+      touch_region(query_, near_, true);
+    } else if (axis.kind == SurfaceAxis::Kind::kNeighbor) {
+      touch_region(query_, neighbor_across(query_, near_, axis.half_edge), true);
+    } else if (axis.kind == SurfaceAxis::Kind::kFaceOfShape) {
+      collect_on_face_of_shape(axis.index);
+    } else if (axis.kind == SurfaceAxis::Kind::kEdges) {
+      add_edge_pair();
+    }
+  }
+
+  Vector3d direction_of(const SurfaceAxis& axis) const {
+    if (axis.kind == SurfaceAxis::Kind::kFaceOfShape) return -normals_[axis.index];
+    if (axis.kind == SurfaceAxis::Kind::kEdges) {
+      const int k = axis.half_edge % 3;
+      const Polytope::Edge& edge = polytope_.edges()[axis.index];
+      return axis.side * (points_[edge.head] - points_[edge.tail])
+                             .cross(t_.corners[(k + 1) % 3] - t_.corners[k])
+                             .normalized();
+    }
+    const NearTriangle face = axis.kind == SurfaceAxis::Kind::kFace
+                                  ? near_
+                                  : neighbor_across(query_, near_, axis.half_edge);
+    return query_.region_side(face) * query_.surface.normal(face.index);
+  }
+
   double face_separation(const NearTriangle& near) const {
     const double side = query_.region_side(near);
     const Vector3d n = side * query_.surface.normal(near.index);
@@ -168,7 +209,12 @@ class PolytopeOnTriangle {
     for (int i = 1; i < 3; ++i) {
       if (n.dot(t_.corners[i] - t_.corners[k]) > 0) k = i;
     }
-    return vertex_allows(query_, t_.ids[k], n, kStrict);
+    return is_before(n, t_.corners[k]) && vertex_allows(query_, t_.ids[k], n, kStrict);
+  }
+
+  /// What touches along n is all before the place, its centre too.
+  bool is_before(const Vector3d& n, const Vector3d& place) const {
+    return n.dot(query_.center - place) >= -query_.tolerance;
   }
 
   void consider_edges(int k, double least) {
@@ -201,7 +247,7 @@ class PolytopeOnTriangle {
       if (axis.separation < least || !is_better(axis)) continue;
       const double s = along.cross(offset).dot(cross) / (sine * sine);
       const double u = direction.cross(offset).dot(cross) / (sine * sine);
-      if (s < 0 || s > 1 || u < 0 || u > length) continue;
+      if (s < 0 || s > 1 || u < 0 || u > length || !is_before(n, t_.corners[k])) continue;
       if (edge_allows(query_, half_edge, n, kStrict)) consider(axis, least);
     }
   }
@@ -209,13 +255,13 @@ class PolytopeOnTriangle {
   void add_edge_pair() {
     const int k = best_.half_edge % 3;
     const Polytope::Edge& edge = polytope_.edges()[best_.index];
-    add_candidate(
-        query_,
-        {.a = make_line_feature(polytope_.vertices()[edge.tail], edge.direction),
-         .b = make_line_feature(t_.corners[k], (t_.corners[(k + 1) % 3] - t_.corners[k]).normalized()),
-         .side = best_.side},
-        {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(best_.index)},
-        surface_edge_code(query_, best_.half_edge));
+    add_candidate(query_,
+                  {.a = make_line_feature(polytope_.vertices()[edge.tail], edge.direction),
+                   .b = make_line_feature(t_.corners[k],
+                                          (t_.corners[(k + 1) % 3] - t_.corners[k]).normalized()),
+                   .side = best_.side},
+                  {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(best_.index)},
+                  surface_edge_code(query_, best_.half_edge));
   }
 
   void add_on_face(const Vector3d& point, int face, FeatureCode code_a, FeatureCode code_s) {
@@ -242,7 +288,10 @@ class PolytopeOnTriangle {
     for (int i = 1; i < 3; ++i) {
       if (n.dot(t_.corners[i] - t_.corners[k]) > 0) k = i;
     }
-    add_on_face(t_.corners[k], face, face_code, surface_vertex_code(t_.ids[k]));
+    // Inside an edge or a face other triangles have them.
+    if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner) {
+      add_on_face(t_.corners[k], face, face_code, surface_vertex_code(t_.ids[k]));
+    }
   }
 
   bool is_under(int face, const Vector3d& p) const {
@@ -376,6 +425,7 @@ class PolytopeOnTriangle {
 void collect_polytope(SurfaceQuery& query) {
   const Polytope& polytope = *query.a.polytope();
   SurfaceWorkspace& w = query.workspace;
+  w.overlaps.clear();
   w.points.clear();
   w.normals.clear();
   for (const Vector3d& vertex : polytope.vertices()) w.points.push_back(query.pose_sa * vertex);
@@ -385,6 +435,9 @@ void collect_polytope(SurfaceQuery& query) {
   for (std::size_t i = 0; i < w.triangles.size(); ++i) {
     const NearTriangle near = w.triangles[i];
     if (query.surface.has_area(near.index)) PolytopeOnTriangle(query, near).collect();
+  }
+  for (std::size_t i = 0; i < w.overlaps.size(); ++i) {
+    PolytopeOnTriangle(query, w.overlaps[i].near).emit(w.overlaps[i]);
   }
 }
 

@@ -127,6 +127,29 @@ bool is_over_region(const SurfaceQuery& query, int region, const Vector3d& p, do
   return false;
 }
 
+bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& overlap, double tie) {
+  constexpr double kStrict = 1e-9;
+  const std::array<Vector3d, 3> corners = query.surface.corners(overlap.near.index);
+  const auto shares_vertex = [&](const OverlapAxis& other) {
+    return std::find_first_of(overlap.ids.begin(), overlap.ids.end(), other.ids.begin(),
+                              other.ids.end()) != overlap.ids.end();
+  };
+  for (const OverlapAxis& other : query.workspace.overlaps) {
+    if (other.near.index == overlap.near.index || !shares_vertex(other)) continue;
+    int k = 0;
+    for (int i = 1; i < 3; ++i) {
+      if (other.n.dot(corners[i] - corners[k]) > 0) k = i;
+    }
+    const double separation = other.n.dot(lowest_of_a(query, other.n) - corners[k]);
+    if (separation > overlap.separation + tie &&
+        other.n.dot(query.center - corners[k]) >= -query.tolerance &&
+        vertex_allows(query, overlap.ids[k], other.n, kStrict)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode code_a,
                    FeatureCode code_s) {
   add_candidate(query, candidate, code_a, code_s, code_s);
@@ -143,7 +166,7 @@ void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode 
   candidate.id = make_contact_id(code_a, code_s);
   const int rank = group.kind == FeatureCode::Kind::kFace   ? 0
                    : group.kind == FeatureCode::Kind::kEdge ? 1
-                                                             : 2;
+                                                            : 2;
   query.workspace.candidates.push_back(
       {.candidate = candidate, .feature = group.index, .rank = rank});
 }
@@ -160,8 +183,7 @@ ContactFeature plane_of_a(const SurfaceQuery& query, const Vector3d& point,
 }
 
 Vector3d lowest_of_a(const SurfaceQuery& query, const Vector3d& n) {
-  return query.pose_sa *
-         query.a.core_support(query.pose_sa.rotation.transpose() * Vector3d(-n));
+  return query.pose_sa * query.a.core_support(query.pose_sa.rotation.transpose() * Vector3d(-n));
 }
 
 ContactFeature fitting_ball(const SurfaceQuery& query, const Vector3d& normal) {

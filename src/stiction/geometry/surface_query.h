@@ -63,6 +63,11 @@ bool is_over_triangle(const SurfaceQuery& query, const TriangleView& t, const Ei
 /// The same for some near triangle of a region.
 bool is_over_region(const SurfaceQuery& query, int region, const Eigen::Vector3d& p, double margin);
 
+/// Whether a neighbour at a vertex has found an axis that parts this triangle from the shape better
+/// than its own, and that it allows: then the neighbour's contact is the true one. (A triangle that
+/// has only a vertex on a ridge does not know the axes of the ridge.)
+bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& overlap, double tie);
+
 // Results. They fill in gap, normal and point by evaluate_touch and drop what is out of reach.
 
 /// `group` is the feature of the surface that it belongs to, if not code_s.

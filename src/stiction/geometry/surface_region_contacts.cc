@@ -35,7 +35,8 @@ void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, bool is_t
                         ContactList& scratch) {
   SurfaceWorkspace& w = query.workspace;
   if (!w.plane) w.plane.emplace(Plane{});
-  const std::size_t num_candidates = scratch.candidates.size(), num_patches = scratch.patches.size();
+  const std::size_t num_candidates = scratch.candidates.size(),
+                    num_patches = scratch.patches.size();
   const int num_groups = scratch.num_groups, num_reduced = scratch.num_reduced;
   ContactOptions options = query.options;
   options.reduces = false;
@@ -79,11 +80,9 @@ struct Border {
 void add_on_border(SurfaceQuery& query, const RegionFrame& frame, const Border& border,
                    const Vector3d& point, FeatureCode code_a) {
   if (!border.is_beside(point, query.tolerance)) return;
-  add_candidate(query,
-                {.a = point_of_a(query, point, 0),
-                 .b = make_plane_feature(frame.point, frame.normal)},
-                code_a, surface_edge_code(query, border.half_edge),
-                surface_region_code(frame.region));
+  add_candidate(
+      query, {.a = point_of_a(query, point, 0), .b = make_plane_feature(frame.point, frame.normal)},
+      code_a, surface_edge_code(query, border.half_edge), surface_region_code(frame.region));
 }
 
 /// A side of the incident polygon over the border.
@@ -156,11 +155,11 @@ class Footprint {
     if (!(std::abs(cosine) > 1e-6)) return;
     const Vector3d above = corner + normal.dot(point - corner) / cosine * frame_.normal;
     if (!covers(above)) return;
-    add_candidate(query_,
-                  {.a = point_of_a(query_, above, 0),
-                   .b = make_plane_feature(frame_.point, frame_.normal)},
-                  {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(std::max(face_, 0))},
-                  surface_vertex_code(vertex), surface_region_code(frame_.region));
+    add_candidate(
+        query_,
+        {.a = point_of_a(query_, above, 0), .b = make_plane_feature(frame_.point, frame_.normal)},
+        {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(std::max(face_, 0))},
+        surface_vertex_code(vertex), surface_region_code(frame_.region));
   }
 
  private:

@@ -149,7 +149,9 @@ void collect_inside(SurfaceQuery& query, const NearestFeature& nearest, const Ba
 void collect_ball(SurfaceQuery& query, const Ball& ball) {
   const NearestFeature nearest = find_nearest_near(query, ball.center, false);
   if (nearest.near == nullptr || nearest.distance > ball.radius + query.options.reach) return;
-  if (nearest.facing >= -query.tolerance) {
+  // Below the rim of a height field, but beside it, is not inside.
+  const bool is_beside = query.surface.is_height_field() && !query.surface.may_contain(ball.center);
+  if (nearest.facing >= -query.tolerance || is_beside) {
     for (const NearTriangle& near : query.workspace.triangles) collect_outside(query, near, ball);
     return;
   }
@@ -192,7 +194,8 @@ void collect_axis_on_edge(SurfaceQuery& query, const TriangleView& t, int k, con
                   {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
                    .b = make_line_feature(t.corners[k], along),
                    .side = side},
-                  {.kind = FeatureCode::Kind::kEdge, .index = 0}, surface_edge_code(query, half_edge));
+                  {.kind = FeatureCode::Kind::kEdge, .index = 0},
+                  surface_edge_code(query, half_edge));
   }
 }
 

@@ -34,6 +34,16 @@ struct TouchedRegion {
   bool is_touched = false;  // else only corners above it count, without its border
 };
 
+/// The best axis of a triangle that overlaps the shape, by the numbers of whoever found it.
+struct OverlapAxis {
+  NearTriangle near{};
+  Triangle ids{};
+  Eigen::Vector3d n = Eigen::Vector3d::UnitZ();
+  double separation = 0;  // [m]
+  double side = 1;
+  int kind = 0, half_edge = 0, index = 0;
+};
+
 struct SurfaceWorkspace {
   std::vector<int> found{};  // triangles near the shape, ascending
   std::vector<NearTriangle> triangles{};
@@ -41,6 +51,7 @@ struct SurfaceWorkspace {
   std::vector<std::uint8_t> is_visited{};
   std::vector<Eigen::Vector3d> points{};   // vertices of a polytope in the frame of the surface
   std::vector<Eigen::Vector3d> normals{};  // of its faces
+  std::vector<OverlapAxis> overlaps{};
   std::vector<TouchedRegion> regions{};
   std::vector<SurfaceCandidate> candidates{};
   std::optional<CollisionShape> plane{};  // z ≤ 0

@@ -26,13 +26,19 @@ struct JointFrames {
   Eigen::Vector3d arm_a_to_b() const { return arm_a + gap; }
 };
 
+/// Arms and gap alone, for joints without axes; the axes of `frames` are left as they are.
+inline void compute_joint_arms(const JointGeometry& joint, const Pose& a, const Pose& b,
+                               JointFrames& frames) {
+  frames.arm_a.noalias() = a.rotation * joint.frame_a.position;
+  frames.arm_b.noalias() = b.rotation * joint.frame_b.position;
+  frames.gap = (b.position - a.position) + (frames.arm_b - frames.arm_a);
+}
+
 inline JointFrames compute_joint_frames(const JointGeometry& joint, const Pose& a, const Pose& b) {
   JointFrames frames;
   frames.axes_a.noalias() = a.rotation * joint.frame_a.rotation;
   frames.axes_b.noalias() = b.rotation * joint.frame_b.rotation;
-  frames.arm_a.noalias() = a.rotation * joint.frame_a.position;
-  frames.arm_b.noalias() = b.rotation * joint.frame_b.position;
-  frames.gap = (b.position - a.position) + (frames.arm_b - frames.arm_a);
+  compute_joint_arms(joint, a, b, frames);
   return frames;
 }
 

@@ -54,9 +54,15 @@ class RowWriter {
   RowWriter(const Pose& a, const Pose& b, const JointFrames& frames, PairRow* out)
       : a_(a), b_(b), frames_(frames), out_(out) {}
 
-  void put_gap() {
-    for (int i = 0; i < 3; ++i) {
-      put_point(frames_.arm_a, frames_.arm_b, Vector3d::Unit(i));
+  /// set_point_row for the world's axes e, Rᵀ(e × R p) = Rᵀe × p: in the bodies' axes, which saves
+  /// turning there and back.
+  void put_gap(const JointGeometry& joint) {
+    for (int i = 0; i < 3; ++i, ++out_) {
+      const Vector3d e_a = a_.rotation.row(i), e_b = b_.rotation.row(i);
+      out_->a.head<3>() = -Vector3d::Unit(i);
+      out_->a.tail<3>() = e_a.cross(joint.frame_a.position);
+      out_->b.head<3>() = Vector3d::Unit(i);
+      out_->b.tail<3>() = joint.frame_b.position.cross(e_b);
     }
   }
   void put_gap_along(const Vector3d& axis_of_a) {
@@ -109,10 +115,18 @@ class RowWriter {
 
 }  // namespace
 
-void evaluate_constraints(const JointGeometry& joint, const Pose& a, const Pose& b, double angle,
-                          std::span<double> values) {
-  ST_DEMAND(values.size() == static_cast<std::size_t>(num_constraints(joint.type)));
-  const JointFrames frames = compute_joint_frames(joint, a, b);
+namespace {
+
+/// Balls have no axes, and are what long chains are made of.
+JointFrames compute_frames_for_rows(const JointGeometry& joint, const Pose& a, const Pose& b) {
+  if (joint.type != JointType::kBall) return compute_joint_frames(joint, a, b);
+  JointFrames frames;
+  compute_joint_arms(joint, a, b, frames);
+  return frames;
+}
+
+void write_values(const JointGeometry& joint, const JointFrames& frames, double angle,
+                  std::span<double> values) {
   double* out = values.data();
   switch (joint.type) {
     case JointType::kBall:
@@ -151,16 +165,14 @@ void evaluate_constraints(const JointGeometry& joint, const Pose& a, const Pose&
   }
 }
 
-void evaluate_constraint_rows(const JointGeometry& joint, const Pose& a, const Pose& b,
-                              std::span<PairRow> rows) {
-  ST_DEMAND(rows.size() == static_cast<std::size_t>(num_constraints(joint.type)));
-  const JointFrames frames = compute_joint_frames(joint, a, b);
+void write_rows(const JointGeometry& joint, const Pose& a, const Pose& b, const JointFrames& frames,
+                std::span<PairRow> rows) {
   RowWriter writer(a, b, frames, rows.data());
   switch (joint.type) {
     case JointType::kBall:
-      return writer.put_gap();
+      return writer.put_gap(joint);
     case JointType::kHinge:
-      writer.put_gap();
+      writer.put_gap(joint);
       return writer.put_tilt();
     case JointType::kSlider:
       writer.put_gap_across_axis();
@@ -173,10 +185,10 @@ void evaluate_constraint_rows(const JointGeometry& joint, const Pose& a, const P
       writer.put_tilt();
       return writer.put_advance(joint.pitch);
     case JointType::kUniversal:
-      writer.put_gap();
+      writer.put_gap(joint);
       return writer.put_skew();
     case JointType::kFixed:
-      writer.put_gap();
+      writer.put_gap(joint);
       return writer.put_turn();
     case JointType::kDistance:
       return writer.put_length();
@@ -191,6 +203,30 @@ void evaluate_constraint_rows(const JointGeometry& joint, const Pose& a, const P
     case JointType::kKnifeEdge:
       return;
   }
+}
+
+}  // namespace
+
+void evaluate_constraints(const JointGeometry& joint, const Pose& a, const Pose& b, double angle,
+                          std::span<double> values) {
+  ST_DEMAND(values.size() == static_cast<std::size_t>(num_constraints(joint.type)));
+  write_values(joint, compute_frames_for_rows(joint, a, b), angle, values);
+}
+
+void evaluate_constraint_rows(const JointGeometry& joint, const Pose& a, const Pose& b,
+                              std::span<PairRow> rows) {
+  ST_DEMAND(rows.size() == static_cast<std::size_t>(num_constraints(joint.type)));
+  write_rows(joint, a, b, compute_frames_for_rows(joint, a, b), rows);
+}
+
+void evaluate_constraints_and_rows(const JointGeometry& joint, const Pose& a, const Pose& b,
+                                   double angle, std::span<double> values,
+                                   std::span<PairRow> rows) {
+  ST_DEMAND(values.size() == static_cast<std::size_t>(num_constraints(joint.type)) &&
+            rows.size() == values.size());
+  const JointFrames frames = compute_frames_for_rows(joint, a, b);
+  write_values(joint, frames, angle, values);
+  write_rows(joint, a, b, frames, rows);
 }
 
 void evaluate_velocity_rows(const JointGeometry& joint, const Pose& a, const Pose& b,

@@ -34,6 +34,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -85,8 +87,12 @@ struct JointGeometry {
 
 /// "ball", "hinge", …, as scenes write them.
 std::string_view name_of(JointType type);
-/// Rows of Θ.
-int num_constraints(JointType type);
+/// Rows of Θ, as many as there are names for.
+inline int num_constraints(JointType type) {
+  static constexpr std::array<std::int8_t, kNumJointTypes> kCounts{3, 5, 5, 4, 4, 6,
+                                                                   1, 3, 5, 1, 1, 0};
+  return kCounts[static_cast<std::size_t>(type)];
+}
 /// Nonholonomic rows.
 int num_velocity_rows(JointType type);
 /// The names in the table above, translations first.
@@ -99,6 +105,9 @@ void evaluate_constraints(const JointGeometry& joint, const Pose& a, const Pose&
                           std::span<double> values);
 void evaluate_constraint_rows(const JointGeometry& joint, const Pose& a, const Pose& b,
                               std::span<PairRow> rows);
+/// Both, for little more than one of them.
+void evaluate_constraints_and_rows(const JointGeometry& joint, const Pose& a, const Pose& b,
+                                   double angle, std::span<double> values, std::span<PairRow> rows);
 void evaluate_velocity_rows(const JointGeometry& joint, const Pose& a, const Pose& b,
                             std::span<PairRow> rows);
 
@@ -119,6 +128,10 @@ enum class JointCoordinate : std::uint8_t {
 inline bool is_angle(JointCoordinate coordinate) {
   return coordinate == JointCoordinate::kAngle || coordinate == JointCoordinate::kAngleX ||
          coordinate == JointCoordinate::kAngleY;
+}
+/// Whether it has a value, and not only a rate.
+inline bool has_value(JointCoordinate coordinate) {
+  return is_angle(coordinate) || coordinate == JointCoordinate::kSlide;
 }
 /// "angle", "slide", "angle x", …
 std::string_view name_of(JointCoordinate coordinate);

@@ -77,8 +77,6 @@ std::span<const std::string_view> velocity_row_names(JointType type) {
   }
 }
 
-int num_constraints(JointType type) { return static_cast<int>(constraint_row_names(type).size()); }
-
 int num_velocity_rows(JointType type) { return static_cast<int>(velocity_row_names(type).size()); }
 
 }  // namespace stiction

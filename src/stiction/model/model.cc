@@ -97,6 +97,20 @@ void Model::evaluate_mass(double t, const VectorXd& q, int block, RowMatrixRef m
   part.system->evaluate_block_mass(t, q_of(q, part), blocks_[block].index, mass);
 }
 
+void Model::evaluate_masses(double t, const VectorXd& q, std::span<double> masses) const {
+  for (const Part& part : parts_)
+    part.system->evaluate_masses(t, q_of(q, part),
+                                 masses.subspan(part.matrix_offset, part.matrix_size));
+}
+
+double Model::evaluate_kinetic_energy(const State& state, std::vector<double>& scratch) const {
+  double sum = 0;
+  for (const Part& part : parts_)
+    sum += part.system->evaluate_kinetic_energy(state.t, q_of(state.q, part), v_of(state.v, part),
+                                                scratch);
+  return sum;
+}
+
 void Model::evaluate_force(double t, const VectorXd& q, const VectorXd& v, VectorRef force) const {
   for (const Part& part : parts_)
     part.system->evaluate_force(t, q_of(q, part), v_of(v, part),
@@ -130,6 +144,15 @@ void Model::evaluate_gyroscopic(double t, const VectorXd& q, const VectorXd& v, 
                                          gyroscopic);
 }
 
+void Model::add_gyroscopic(double t, const VectorXd& q, const VectorXd& v, double factor,
+                           std::span<double> masses, VectorRef momentum,
+                           std::vector<double>& scratch) const {
+  for (const Part& part : parts_)
+    part.system->add_gyroscopic(t, q_of(q, part), v_of(v, part), factor,
+                                masses.subspan(part.matrix_offset, part.matrix_size),
+                                momentum.segment(part.v_offset, part.system->num_v()), scratch);
+}
+
 void Model::evaluate_constraints(double t, const VectorXd& q, VectorRef theta) const {
   for (const Part& part : parts_)
     if (const int n = part.system->num_constraints(); n > 0)
@@ -151,6 +174,13 @@ void Model::evaluate_fixed_gaps(double t, const VectorXd& q, VectorRef gaps) con
 void Model::append_constraint_rows(double t, const VectorXd& q, RowSet& out) const {
   for (const Part& part : parts_)
     part.system->append_constraint_rows(t, q_of(q, part), part.first_block, out);
+}
+
+void Model::append_constraints(double t, const VectorXd& q, RowSet& out, VectorRef theta) const {
+  for (const Part& part : parts_)
+    if (const int n = part.system->num_constraints(); n > 0)
+      part.system->append_constraints(t, q_of(q, part), part.first_block, out,
+                                      theta.segment(part.constraint_offset, n));
 }
 
 void Model::append_velocity_rows(double t, const VectorXd& q, RowSet& out) const {
@@ -208,16 +238,11 @@ System::ContactPlace Model::locate_fixed_contact(const State& state, int contact
 
 void Model::add_joint_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
                                 std::span<double> stiffness) const {
-  std::size_t start = 0;
-  for (const Part& part : parts_) {
-    std::size_t size = 0;
-    for (const int n : part.system->block_sizes()) size += static_cast<std::size_t>(n) * n;
+  for (const Part& part : parts_)
     part.system->add_joint_stiffness(
         t, q_of(q, part),
         joint_forces.subspan(part.joint_row_offset, part.system->num_joint_rows()),
-        stiffness.subspan(start, size));
-    start += size;
-  }
+        stiffness.subspan(part.matrix_offset, part.matrix_size));
 }
 
 void ModelBuilder::add_system(std::shared_ptr<const System> system, const VectorXd& position,
@@ -231,15 +256,21 @@ void ModelBuilder::add_system(std::shared_ptr<const System> system, const Vector
   if (!position.allFinite() || !velocity.allFinite())
     throw InputError("position or velocity of a system is not finite");
   Model& m = model_;
-  const Model::Part part{.system = system,
-                         .q_offset = m.num_q(),
-                         .v_offset = m.num_v(),
-                         .first_block = static_cast<int>(m.blocks_.size()),
-                         .constraint_offset = m.num_constraints(),
-                         .velocity_row_offset = m.num_velocity_rows(),
-                         .spring_offset = m.num_springs(),
-                         .joint_row_offset = m.num_joint_rows(),
-                         .contact_offset = m.num_fixed_contacts()};
+  std::size_t matrix_size = 0;
+  for (const int n : system->block_sizes()) matrix_size += static_cast<std::size_t>(n) * n;
+  const Model::Part part{
+      .system = system,
+      .q_offset = m.num_q(),
+      .v_offset = m.num_v(),
+      .first_block = static_cast<int>(m.blocks_.size()),
+      .constraint_offset = m.num_constraints(),
+      .velocity_row_offset = m.num_velocity_rows(),
+      .spring_offset = m.num_springs(),
+      .joint_row_offset = m.num_joint_rows(),
+      .contact_offset = m.num_fixed_contacts(),
+      .matrix_offset =
+          m.parts_.empty() ? 0 : m.parts_.back().matrix_offset + m.parts_.back().matrix_size,
+      .matrix_size = matrix_size};
   const int index = static_cast<int>(m.parts_.size());
   m.parts_.push_back(part);
   int v_offset = part.v_offset;
@@ -274,16 +305,7 @@ VectorMap ModelEvaluator::values(int size) {
 Energy ModelEvaluator::compute_energy(const Model& model, const State& state) {
   Energy energy;
   energy.potential = model.evaluate_potential(state.t, state.q);
-  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
-    const int n = model.blocks()[b].size;
-    mass_.resize(static_cast<std::size_t>(n) * n);
-    RowMatrixMap mass(mass_.data(), n, n);
-    model.evaluate_mass(state.t, state.q, b, mass);
-    const auto v = state.v.segment(model.blocks()[b].v_offset, n);
-    double twice_kinetic = 0;
-    for (int i = 0; i < n; ++i) twice_kinetic += v[i] * mass.row(i).dot(v);
-    energy.kinetic += 0.5 * twice_kinetic;
-  }
+  energy.kinetic = model.evaluate_kinetic_energy(state, mass_);
   if (model.num_springs() > 0) {
     VectorMap numbers = values(model.num_springs());
     model.evaluate_springs(state.t, state.q, numbers);

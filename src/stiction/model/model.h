@@ -40,6 +40,7 @@ class Model {
     int spring_offset = 0;
     int joint_row_offset = 0;  // of its constraints, velocity rows and springs among all joint rows
     int contact_offset = 0;
+    std::size_t matrix_offset = 0, matrix_size = 0;  // of its blocks among all mass values
   };
   /// A mass block of the step problem.
   struct Block {
@@ -89,6 +90,9 @@ class Model {
   void displacement(const VectorXd& from, const VectorXd& to, VectorXd& out) const;
   void measure_coordinates(const VectorXd& q, VectorXd& sizes) const;
   void evaluate_mass(double t, const VectorXd& q, int block, RowMatrixRef mass) const;
+  /// Of all blocks, one after the other.
+  void evaluate_masses(double t, const VectorXd& q, std::span<double> masses) const;
+  double evaluate_kinetic_energy(const State& state, std::vector<double>& scratch) const;
   void evaluate_force(double t, const VectorXd& q, const VectorXd& v, VectorRef force) const;
   void evaluate_applied_force(double t, const VectorXd& q, const VectorXd& v,
                               VectorRef force) const;
@@ -97,10 +101,14 @@ class Model {
                           RowMatrixRef k_q, RowMatrixRef k_v) const;
   void evaluate_gyroscopic(double t, const VectorXd& q, const VectorXd& v, int block,
                            RowMatrixRef gyroscopic) const;
+  void add_gyroscopic(double t, const VectorXd& q, const VectorXd& v, double factor,
+                      std::span<double> masses, VectorRef momentum,
+                      std::vector<double>& scratch) const;
   void evaluate_constraints(double t, const VectorXd& q, VectorRef theta) const;
   void evaluate_springs(double t, const VectorXd& q, VectorRef extension) const;
   void evaluate_fixed_gaps(double t, const VectorXd& q, VectorRef gaps) const;
   void append_constraint_rows(double t, const VectorXd& q, RowSet& out) const;
+  void append_constraints(double t, const VectorXd& q, RowSet& out, VectorRef theta) const;
   void append_velocity_rows(double t, const VectorXd& q, RowSet& out) const;
   void append_spring_rows(double t, const VectorXd& q, RowSet& out) const;
   void append_fixed_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;

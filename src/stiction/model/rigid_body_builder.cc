@@ -11,6 +11,7 @@
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
 #include "stiction/geometry/mass_properties.h"
+#include "stiction/model/joint_placement.h"
 #include "stiction/model/tape.h"
 
 namespace stiction {
@@ -58,8 +59,8 @@ void place(const RigidBodyDescription& description, const std::array<int, 2>& bo
     frames[side] = compute_frame_in_body(description, bodies[side], in_world[side]);
 }
 
-Matrix3d make_universal_axes(const std::string& joint, const Vector3d& axis,
-                             const Vector3d& axis2) {
+void set_universal_axes(const std::string& joint, const Vector3d& axis, const Vector3d& axis2,
+                        PartialFrames& frames) {
   const Vector3d x = unit_along("axis", joint, axis);
   const Vector3d y = unit_along("axis2", joint, axis2);
   const double cosine = x.dot(y);
@@ -67,27 +68,22 @@ Matrix3d make_universal_axes(const std::string& joint, const Vector3d& axis,
     throw InputError(fmt::format(
         "axis and axis2 of universal joint '{}' are {:.3g} rad apart, must be perpendicular", joint,
         std::acos(cosine)));
-  Matrix3d axes;
-  axes.col(0) = x;
-  axes.col(1) = (y - cosine * x).normalized();
-  axes.col(2) = x.cross(axes.col(1));
-  return axes;
+  frames[0].axis = x;
+  frames[1].axis = (y - cosine * x).normalized();
 }
 
-/// The plane's frame under the disc, at its lowest point, and the disc's own.
-std::array<Pose, 2> place_disc(const JointDescription& joint, const Vector3d& at,
-                               const Vector3d& axis, const Vector3d& axis2) {
+void set_disc_axes(const JointDescription& joint, const Vector3d& axis, const Vector3d& axis2,
+                   PartialFrames& frames) {
   const Vector3d spin = unit_along("axis", joint.name, axis);
   const Vector3d normal =
       axis2.isZero(0) ? Vector3d(Vector3d::UnitZ()) : unit_along("axis2", joint.name, axis2);
-  const Vector3d level = normal.cross(spin);
-  if (!(level.norm() > kAngleTolerance))
+  if (!(normal.cross(spin).norm() > kAngleTolerance))
     throw InputError(
         fmt::format("axis and axis2 of rolling disc '{}' are parallel, the disc must "
                     "not lie flat on its plane",
                     joint.name));
-  const Vector3d up = spin.cross(level.normalized());
-  return {Pose{at - joint.radius * up, make_axes_along(normal)}, Pose{at, make_axes_along(spin)}};
+  frames[1].axis = spin;
+  place_plane_below(normal, joint.radius, frames);
 }
 
 template <class Item>
@@ -151,37 +147,33 @@ Matrix3d make_axes_along(const Vector3d& axis) {
     throw InputError(
         fmt::format("argument axis is {}, must be finite and longer than 0", vector_text(axis)));
   Matrix3d axes;
-  const Vector3d z = axis.stableNormalized();
-  int across = 0;
-  z.cwiseAbs().minCoeff(&across);
-  axes.col(0) = (Vector3d::Unit(across) - z[across] * z).normalized();
-  axes.col(1) = z.cross(axes.col(0));
-  axes.col(2) = z;
+  axes.col(2) = axis.stableNormalized();
+  axes.col(0) = make_orthogonal(axes.col(2));
+  axes.col(1) = axes.col(2).cross(axes.col(0));
   return axes;
 }
 
 void place_joint(const RigidBodyDescription& description, JointDescription& joint,
                  const Vector3d& at, const Vector3d& axis, const Vector3d& axis2) {
   check_finite("at", joint.name, at);
-  std::array<Pose, 2> in_world;
-  if (joint.type == JointType::kDistance)
-    throw InputError(fmt::format("distance joint '{}' has one place, must have two", joint.name));
-  if (joint.type == JointType::kRollingDisc) {
-    in_world = place_disc(joint, at, axis, axis2);
-  } else {
-    const bool is_universal = joint.type == JointType::kUniversal;
-    const Vector3d direction = unit_along("axis", joint.name, axis);
-    Pose shared{at, is_universal ? make_universal_axes(joint.name, axis, axis2)
-                                 : make_axes_along(direction)};
-    if (joint.type == JointType::kKnifeEdge) {
-      // x, y, z of the axes become y, z, x.
-      const Matrix3d axes = shared.rotation;
-      shared.rotation << axes.col(2), axes.col(0), axes.col(1);
-    }
-    in_world = {shared, shared};
-    if (joint.type == JointType::kRollingBall) in_world[0].position -= joint.radius * direction;
+  PartialFrames frames;
+  frames[0].position = frames[1].position = at;
+  switch (joint.type) {
+    case JointType::kDistance:
+      throw InputError(fmt::format("distance joint '{}' has one place, must have two", joint.name));
+    case JointType::kUniversal:
+      set_universal_axes(joint.name, axis, axis2, frames);
+      break;
+    case JointType::kRollingDisc:
+      set_disc_axes(joint, axis, axis2, frames);
+      break;
+    case JointType::kRollingBall:
+      place_plane_below(unit_along("axis", joint.name, axis), joint.radius, frames);
+      break;
+    default:
+      frames[0].axis = frames[1].axis = unit_along("axis", joint.name, axis);
   }
-  place(description, joint.bodies, in_world, joint.frames);
+  place(description, joint.bodies, complete_frames(joint.type, frames), joint.frames);
 }
 
 void place_distance(const RigidBodyDescription& description, JointDescription& joint,

@@ -35,12 +35,6 @@ std::string vector_text(const Vector3d& vector) {
   return fmt::format("({}, {}, {})", to_text(vector.x()), to_text(vector.y()), to_text(vector.z()));
 }
 
-/// A ball turns, but no numbers say how far.
-bool has_value(JointCoordinate coordinate) {
-  return coordinate != JointCoordinate::kTurnX && coordinate != JointCoordinate::kTurnY &&
-         coordinate != JointCoordinate::kTurnZ;
-}
-
 /// "body 'arm'", or "body 1" without a name.
 std::string call_part(std::string_view kind, const std::string& name, std::size_t index) {
   if (name.empty()) return fmt::format("{} {}", kind, index + 1);

@@ -112,6 +112,23 @@ void RigidBodySystem::add_pair_row(double t, const std::array<int, 2>& bodies, c
   out.drift.push_back(drift);
 }
 
+/// The same for all rows of a joint that moves nothing by itself.
+void RigidBodySystem::add_pair_rows(double t, const std::array<int, 2>& bodies,
+                                    std::span<const PairRow> rows, int first_block,
+                                    RowSet& out) const {
+  static_assert(sizeof(PairRow) == 12 * sizeof(double));
+  const auto is_free = [&](int body) { return body != kWorld && bodies_[body].num_dofs == 6; };
+  if (!is_free(bodies[0]) || !is_free(bodies[1])) {
+    for (const PairRow& row : rows) add_pair_row(t, bodies, row, first_block, 0, out);
+    return;
+  }
+  out.rows.add_pair_rows(
+      static_cast<int>(rows.size()),
+      {first_block + bodies_[bodies[0]].block, first_block + bodies_[bodies[1]].block}, {6, 6},
+      rows.data()->a.data());
+  out.drift.resize(out.drift.size() + rows.size(), 0.0);
+}
+
 // Constraints: those of joints, couplings, position motors.
 
 void RigidBodySystem::evaluate_constraints(double t, const ConstVectorRef& q,
@@ -128,6 +145,12 @@ void RigidBodySystem::evaluate_constraints(double t, const ConstVectorRef& q,
     stiction::evaluate_constraints(joint.geometry, a, b, angle, {out, static_cast<std::size_t>(n)});
     out += n;
   }
+  evaluate_other_constraints(t, q, out);
+}
+
+/// Those of couplings and position motors.
+void RigidBodySystem::evaluate_other_constraints(double t, const ConstVectorRef& q,
+                                                 double* out) const {
   for (const Coupling& coupling : couplings_) {
     *out = -coupling.offset;
     for (const CouplingDescription::Side& side : coupling.sides)
@@ -149,8 +172,35 @@ void RigidBodySystem::append_constraint_rows(double t, const ConstVectorRef& q, 
     const int n = stiction::num_constraints(joint.geometry.type);
     const Pose &a = poses[joint.bodies[0]], &b = poses[joint.bodies[1]];
     evaluate_constraint_rows(joint.geometry, a, b, std::span(rows).first(n));
-    for (int i = 0; i < n; ++i) add_pair_row(t, joint.bodies, rows[i], first_block, 0, out);
+    add_pair_rows(t, joint.bodies, std::span(rows).first(n), first_block, out);
   }
+  append_other_constraint_rows(t, q, first_block, out);
+}
+
+void RigidBodySystem::append_constraints(double t, const ConstVectorRef& q, int first_block,
+                                         RowSet& out, VectorRef theta) const {
+  std::array<PairRow, kMaxJointRows> rows;
+  double* values = theta.data();
+  PoseCache poses(*this, t, q);
+  for (int i = 0; i < static_cast<int>(joints_.size()); ++i) {
+    const Joint& joint = joints_[i];
+    const int n = stiction::num_constraints(joint.geometry.type);
+    const Pose &a = poses[joint.bodies[0]], &b = poses[joint.bodies[1]];
+    const double angle = joint.geometry.type == JointType::kScrew
+                             ? coordinate_value(t, q, i, JointCoordinate::kAngle)
+                             : 0;
+    evaluate_constraints_and_rows(joint.geometry, a, b, angle,
+                                  {values, static_cast<std::size_t>(n)}, std::span(rows).first(n));
+    add_pair_rows(t, joint.bodies, std::span(rows).first(n), first_block, out);
+    values += n;
+  }
+  append_other_constraint_rows(t, q, first_block, out);
+  evaluate_other_constraints(t, q, values);
+}
+
+/// Those of couplings and position motors.
+void RigidBodySystem::append_other_constraint_rows(double t, const ConstVectorRef& q,
+                                                   int first_block, RowSet& out) const {
   for (const Coupling& coupling : couplings_) {
     std::array<Share, 4> shares;
     for (int k = 0; k < 2; ++k) {

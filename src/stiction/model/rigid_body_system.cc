@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stiction/model/derivative.h"
@@ -283,6 +284,45 @@ void RigidBodySystem::evaluate_block_mass(double, const ConstVectorRef&, int blo
     mass(body.num_linear, body.num_linear) = body.axis.dot(body.inertia * body.axis);
 }
 
+void RigidBodySystem::evaluate_masses(double t, const ConstVectorRef& q,
+                                      std::span<double> masses) const {
+  std::fill(masses.begin(), masses.end(), 0.0);
+  for (int b = 0; b < num_blocks(); ++b) {
+    const Body& body = bodies_[block_body_[b]];
+    const int n = body.num_dofs;
+    double* mass = masses.data() + body.stiffness_start;
+    if (n != 6) {
+      evaluate_block_mass(t, q, b, RowMatrixMap(mass, n, n));
+      continue;
+    }
+    for (int i = 0; i < 3; ++i) {
+      mass[7 * i] = body.mass;
+      for (int j = 0; j < 3; ++j) mass[21 + 6 * i + j] = body.inertia(i, j);
+    }
+  }
+}
+
+double RigidBodySystem::evaluate_kinetic_energy(double, const ConstVectorRef&,
+                                                const ConstVectorRef& v,
+                                                std::vector<double>&) const {
+  double twice = 0;
+  for (const int index : block_body_) {
+    const Body& body = bodies_[index];
+    const double* part = v.data() + body.v_offset;
+    double square = 0;
+    for (int i = 0; i < body.num_linear; ++i) square += part[i] * part[i];
+    twice += body.mass * square;
+    part += body.num_linear;
+    if (body.num_angular == 3) {
+      const Eigen::Map<const Vector3d> omega(part);
+      twice += omega.dot(body.inertia * omega);
+    } else if (body.num_angular == 1) {
+      twice += part[0] * part[0] * body.axis.dot(body.inertia * body.axis);
+    }
+  }
+  return 0.5 * twice;
+}
+
 void RigidBodySystem::evaluate_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                      VectorRef force) const {
   for (const int index : block_body_) {
@@ -377,6 +417,26 @@ void RigidBodySystem::evaluate_block_gyroscopic(double, const ConstVectorRef&,
   if (body.num_angular != 3) return;
   const Vector3d omega = v.segment<3>(body.v_offset + body.num_linear);
   gyroscopic.bottomRightCorner<3, 3>() = -make_cross_matrix(body.inertia * omega);
+}
+
+void RigidBodySystem::add_gyroscopic(double, const ConstVectorRef&, const ConstVectorRef& v,
+                                     double factor, std::span<double> masses, VectorRef momentum,
+                                     std::vector<double>&) const {
+  for (const int index : block_body_) {
+    const Body& body = bodies_[index];
+    if (body.num_angular != 3) continue;
+    const int n = body.num_dofs, start = body.v_offset + body.num_linear;
+    const Eigen::Map<const Vector3d> omega(v.data() + start);
+    const Vector3d spin = factor * (body.inertia * omega);
+    double* mass = masses.data() + body.stiffness_start + body.num_linear * (n + 1);
+    mass[1] += spin.z();  // −[spin]×
+    mass[2] -= spin.y();
+    mass[n] -= spin.z();
+    mass[n + 2] += spin.x();
+    mass[2 * n] += spin.y();
+    mass[2 * n + 1] -= spin.x();
+    Eigen::Map<Vector3d>(momentum.data() + start) -= spin.cross(omega);
+  }
 }
 
 VectorXd RigidBodySystem::initial_q() const {

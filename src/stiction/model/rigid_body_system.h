@@ -84,6 +84,9 @@ class RigidBodySystem final : public System, public Surfaces {
 
   void evaluate_block_mass(double t, const ConstVectorRef& q, int block,
                            RowMatrixRef mass) const override;
+  void evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses) const override;
+  double evaluate_kinetic_energy(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                 std::vector<double>& scratch) const override;
   void evaluate_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                       VectorRef force) const override;
   void evaluate_applied_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
@@ -95,9 +98,15 @@ class RigidBodySystem final : public System, public Surfaces {
   void evaluate_block_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                  int block, RowMatrixRef gyroscopic) const override;
 
+  void add_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v, double factor,
+                      std::span<double> masses, VectorRef momentum,
+                      std::vector<double>& scratch) const override;
+
   void evaluate_constraints(double t, const ConstVectorRef& q, VectorRef theta) const override;
   void append_constraint_rows(double t, const ConstVectorRef& q, int first_block,
                               RowSet& out) const override;
+  void append_constraints(double t, const ConstVectorRef& q, int first_block, RowSet& out,
+                          VectorRef theta) const override;
   void append_velocity_rows(double t, const ConstVectorRef& q, int first_block,
                             RowSet& out) const override;
   void evaluate_springs(double t, const ConstVectorRef& q, VectorRef extension) const override;
@@ -229,6 +238,11 @@ class RigidBodySystem final : public System, public Surfaces {
                RowSet& out) const;
   void add_pair_row(double t, const std::array<int, 2>& bodies, const PairRow& row, int first_block,
                     double drift, RowSet& out) const;
+  void add_pair_rows(double t, const std::array<int, 2>& bodies, std::span<const PairRow> rows,
+                     int first_block, RowSet& out) const;
+  void append_other_constraint_rows(double t, const ConstVectorRef& q, int first_block,
+                                    RowSet& out) const;
+  void evaluate_other_constraints(double t, const ConstVectorRef& q, double* theta) const;
   void add_pull(int body, const Pose& pose, const Eigen::Vector3d& force,
                 const Eigen::Vector3d& arm, std::span<double> stiffness) const;
   bool joint_moves_by_itself(const Joint& joint) const;

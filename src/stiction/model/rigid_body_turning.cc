@@ -16,14 +16,19 @@ void RigidBodySystem::add_pull(int index, const Pose& pose, const Vector3d& forc
                                const Vector3d& arm, std::span<double> stiffness) const {
   if (index == kWorld || bodies_[index].block < 0 || bodies_[index].num_angular == 0) return;
   const Body& body = bodies_[index];
-  const double pull = (pose.rotation.transpose() * force).dot(arm), square = arm.squaredNorm();
+  const double pull = force.dot(pose.rotation * arm);
   if (!(pull > 0)) return;
-  const Eigen::Matrix3d k = pull * (Eigen::Matrix3d::Identity() - arm * arm.transpose() / square);
-  RowMatrixMap block(stiffness.data() + body.stiffness_start, body.num_dofs, body.num_dofs);
-  if (body.num_angular == 3)
-    block.bottomRightCorner<3, 3>() += k;
-  else
-    block(body.num_linear, body.num_linear) += body.axis.dot(k * body.axis);
+  // Exactly zero along an arm that lies in an axis.
+  const Eigen::Matrix3d k =
+      pull * (Eigen::Matrix3d::Identity() - arm * arm.transpose() / arm.squaredNorm());
+  const int n = body.num_dofs;
+  double* block = stiffness.data() + body.stiffness_start + body.num_linear * (n + 1);
+  if (body.num_angular == 3) {
+    for (int i = 0; i < 3; ++i, block += n)
+      for (int j = 0; j < 3; ++j) block[j] += k(i, j);
+  } else {
+    block[0] += body.axis.dot(k * body.axis);
+  }
 }
 
 void RigidBodySystem::add_joint_stiffness(double t, const ConstVectorRef& q,

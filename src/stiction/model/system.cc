@@ -33,6 +33,43 @@ void System::measure_coordinates(const ConstVectorRef& q, VectorRef sizes) const
   sizes = q.cwiseAbs();
 }
 
+void System::evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses) const {
+  double* at = masses.data();
+  for (int b = 0; b < num_blocks(); ++b) {
+    const int n = block_sizes_[b];
+    evaluate_block_mass(t, q, b, RowMatrixMap(at, n, n));
+    at += static_cast<std::ptrdiff_t>(n) * n;
+  }
+}
+
+double System::evaluate_kinetic_energy(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                       std::vector<double>& scratch) const {
+  double twice = 0;
+  for (int b = 0, start = 0; b < num_blocks(); start += block_sizes_[b++]) {
+    const int n = block_sizes_[b];
+    scratch.resize(static_cast<std::size_t>(n) * n);
+    RowMatrixMap mass(scratch.data(), n, n);
+    evaluate_block_mass(t, q, b, mass);
+    for (int i = 0; i < n; ++i) twice += v[start + i] * mass.row(i).dot(v.segment(start, n));
+  }
+  return 0.5 * twice;
+}
+
+void System::add_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                            double factor, std::span<double> masses, VectorRef momentum,
+                            std::vector<double>& scratch) const {
+  double* at = masses.data();
+  for (int b = 0, start = 0; b < num_blocks(); start += block_sizes_[b++]) {
+    const int n = block_sizes_[b];
+    scratch.resize(static_cast<std::size_t>(n) * n);
+    RowMatrixMap gyroscopic(scratch.data(), n, n);
+    evaluate_block_gyroscopic(t, q, v, b, gyroscopic);
+    RowMatrixMap(at, n, n) += factor * gyroscopic;
+    momentum.segment(start, n) += factor * gyroscopic.lazyProduct(v.segment(start, n));
+    at += static_cast<std::ptrdiff_t>(n) * n;
+  }
+}
+
 void System::evaluate_applied_force(double, const ConstVectorRef&, const ConstVectorRef&,
                                     VectorRef force) const {
   force.setZero();
@@ -46,6 +83,11 @@ void System::evaluate_constraints(double, const ConstVectorRef&, VectorRef) cons
 }
 void System::append_constraint_rows(double, const ConstVectorRef&, int, RowSet&) const {
   ST_DEMAND(num_constraints() == 0);
+}
+void System::append_constraints(double t, const ConstVectorRef& q, int first_block, RowSet& out,
+                                VectorRef theta) const {
+  append_constraint_rows(t, q, first_block, out);
+  evaluate_constraints(t, q, theta);
 }
 void System::append_velocity_rows(double, const ConstVectorRef&, int, RowSet&) const {
   ST_DEMAND(num_velocity_rows() == 0);

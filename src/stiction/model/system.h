@@ -130,6 +130,11 @@ class System {
   /// M(q, t) of one block, symmetric positive definite.
   virtual void evaluate_block_mass(double t, const ConstVectorRef& q, int block,
                                    RowMatrixRef mass) const = 0;
+  /// All of them, row-major one after the other.
+  virtual void evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses) const;
+  /// ½vᵀMv. `scratch` is room that is reused, here and below.
+  virtual double evaluate_kinetic_energy(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                                         std::vector<double>& scratch) const;
   /// k(t, q, v): applied forces, −∂V/∂q and velocity terms (T11); springs are not in it.
   virtual void evaluate_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                               VectorRef force) const = 0;
@@ -149,12 +154,21 @@ class System {
   virtual void evaluate_block_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                          int block, RowMatrixRef gyroscopic) const = 0;
 
+  /// factor·S of all blocks added to matrices as those of evaluate_masses, factor·S v to
+  /// `momentum`.
+  virtual void add_gyroscopic(double t, const ConstVectorRef& q, const ConstVectorRef& v,
+                              double factor, std::span<double> masses, VectorRef momentum,
+                              std::vector<double>& scratch) const;
+
   /// Θ(q, t) of all constraints.
   virtual void evaluate_constraints(double t, const ConstVectorRef& q, VectorRef theta) const;
   /// Appends G = ∂Θ/∂q and ∂Θ/∂t, a row block of one row each. The blocks of the system are
   /// numbered from `first_block`, here and below.
   virtual void append_constraint_rows(double t, const ConstVectorRef& q, int first_block,
                                       RowSet& out) const;
+  /// Both, where one point serves for values and rows.
+  virtual void append_constraints(double t, const ConstVectorRef& q, int first_block, RowSet& out,
+                                  VectorRef theta) const;
   /// Appends A, and its drift: minus the speed that a motor wants.
   virtual void append_velocity_rows(double t, const ConstVectorRef& q, int first_block,
                                     RowSet& out) const;

@@ -40,7 +40,8 @@ bool all_finite(const std::vector<double>& values) {
 
 /// std::max returns its first argument when the second is not a number; this never loses one.
 double worse(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? kInfinity : std::max(a, b);
+  if (b <= a) return a;  // as a rule: neither is a NaN
+  return std::isnan(a) || std::isnan(b) ? kInfinity : b;
 }
 
 /// Residual over scale, where both vanish together. A scale that is not finite hides the residual.
@@ -107,6 +108,21 @@ Certificate Certifier::certify(const StepProblem& problem, const StepSolution& s
   return certificate;
 }
 
+Certificate Certifier::certify_and_keep(const StepProblem& problem, const StepSolution& solution) {
+  kept_ = certify(problem, solution);
+  kept_problem_ = problem;
+  kept_solution_ = solution;
+  has_kept_ = true;
+  return kept_;
+}
+
+std::optional<Certificate> Certifier::recall(const StepProblem& problem,
+                                             const StepSolution& solution) const {
+  const bool is_same =
+      has_kept_ && solution.is_identical(kept_solution_) && problem.is_identical(kept_problem_);
+  return is_same ? std::optional(kept_) : std::nullopt;
+}
+
 double Certifier::momentum_residual() const {
   double worst = 0;
   for (const MassBlockView& block : rows_.blocks())
@@ -116,15 +132,17 @@ double Certifier::momentum_residual() const {
 
 /// The size of the data in √J: the largest momentum of a block, and the largest impulse that a bias
 /// or the bounds of a row call for.
-double Certifier::measure_data(const StepProblem& problem) const {
+double Certifier::measure_data(const StepProblem& problem) {
   double largest = 0;
+  row_root_.resize(problem.num_bilateral());
   for (const MassBlockView& block : rows_.blocks()) largest = worse(largest, block.momentum);
   for (int i = 0; i < problem.num_bilateral(); ++i) {
-    const double own = rows_.bilateral()[i].own[0] + problem.compliance[i];
+    const double own = rows_.bilateral()[i].own + problem.compliance[i];
     if (!(own > 0)) continue;
+    const double root = row_root_[i] = std::sqrt(own);
+    largest = worse(largest, std::abs(problem.bias[i]) / root);
     const double least = std::clamp(0.0, problem.lower[i], problem.upper[i]);
-    largest = worse(largest, std::abs(problem.bias[i]) / std::sqrt(own));
-    largest = worse(largest, std::abs(least) * std::sqrt(own));
+    if (least != 0) largest = worse(largest, std::abs(least) * root);
   }
   for (int j = 0; j < problem.num_contacts(); ++j)
     for (int row = problem.contacts.row_start(j), k = 0; row < problem.contacts.row_start(j + 1);
@@ -155,15 +173,15 @@ double Certifier::bilateral_residual(const StepProblem& problem, const StepSolut
 
 /// Impulses of rows with different units are made comparable by √W: their unit is then √J.
 void Certifier::judge_row(const StepProblem& problem, int row, double lambda) {
-  const RowBlockView& view = rows_.bilateral()[row];
+  const RowView& view = rows_.bilateral()[row];
   const double lower = problem.lower[row], upper = problem.upper[row], bias = problem.bias[row];
   double& row_error = row_error_[row];
   if (!(lower <= upper)) {  // std::clamp drops a NaN
     row_error = kInfinity;
     return;
   }
-  const double slack = view.u[0] + problem.compliance[row] * lambda - bias;
-  double delassus = view.delassus[0] + problem.compliance[row];
+  const double slack = view.u + problem.compliance[row] * lambda - bias;
+  double delassus = view.delassus + problem.compliance[row];
   if (delassus <= 0) delassus = view.largest_coupling;
   if (delassus <= 0) {  // a row that nothing can move: it holds or it does not
     const bool is_at_bound = slack > 0 ? lambda == lower : lambda == upper;
@@ -173,14 +191,15 @@ void Certifier::judge_row(const StepProblem& problem, int row, double lambda) {
   }
   const double step = slack / delassus, shifted = lambda - step;
   const double projected = std::clamp(shifted, lower, upper);
-  const double weight = std::sqrt(delassus), impulse = std::abs(lambda) * weight;
+  const bool is_own = delassus == view.own + problem.compliance[row];
+  const double weight = is_own ? row_root_[row] : std::sqrt(delassus),
+               impulse = std::abs(lambda) * weight;
   // Within the bounds the error is the step itself, which the difference would lose beside a large
   // impulse.
   const double error = projected == shifted ? step : lambda - projected;
   row_error = std::abs(error) * weight + excess_rounding(impulse, data_cap_);
   const double bias_impulse = std::abs(bias) / weight;
-  const double reach =
-      std::min((view.arm[0] * load_ + view.reach[0]) / weight + bias_impulse, data_cap_);
+  const double reach = std::min((view.arm * load_ + view.reach) / weight + bias_impulse, data_cap_);
   const double data =
       local_data(problem.bilateral, row) + bias_impulse + kRoundingShare * reach + data_floor_;
   motion_ = worse(motion_, energy_error(row_error, data));

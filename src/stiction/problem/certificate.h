@@ -13,6 +13,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "stiction/problem/certificate_rows.h"
@@ -47,12 +48,19 @@ struct Offenders {
 class Certifier {
  public:
   [[nodiscard]] Certificate certify(const StepProblem& problem, const StepSolution& solution);
+  /// The same, and keeps a copy of all numbers for recall().
+  [[nodiscard]] Certificate certify_and_keep(const StepProblem& problem,
+                                             const StepSolution& solution);
+  /// The certificate that was kept last, if it is of this problem and this answer to the bit: what
+  /// certify() would return, for the price of a comparison. Nothing if not.
+  [[nodiscard]] std::optional<Certificate> recall(const StepProblem& problem,
+                                                  const StepSolution& solution) const;
   /// Of the last certificate that was not invalid from the outset.
   Offenders offenders(double tolerance) const;
 
  private:
   double momentum_residual() const;
-  double measure_data(const StepProblem& problem) const;
+  double measure_data(const StepProblem& problem);
   double local_data(const BlockRows& rows, int row_block) const;
   double bilateral_residual(const StepProblem& problem, const StepSolution& solution);
   void judge_row(const StepProblem& problem, int row, double lambda);
@@ -68,6 +76,12 @@ class Certifier {
   double background_ = 0;  // the largest that impulses could do to one of them, within the cap
   std::vector<double> row_error_, contact_error_;  // in √J, of (T21) and (T22)
   double row_scale_ = 0, contact_scale_ = 0;       // what they are relative to
+  std::vector<double> row_root_;                   // √W of bilateral rows
+  // What was certified and kept.
+  bool has_kept_ = false;
+  Certificate kept_;
+  StepProblem kept_problem_;
+  StepSolution kept_solution_;
 };
 
 /// The same with storage of its own.

@@ -2,34 +2,20 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+
+#include "stiction/base/known_size.h"
 
 namespace stiction {
 namespace {
 
-/// Calls visit<size>() for sizes of mass blocks that are worth code of their own, visit<0>() for
-/// the others.
+/// Mass blocks of mechanics: bodies in space, in the plane, single coordinates.
 template <class Visit>
-decltype(auto) with_known_size(int size, const Visit& visit) {
-  switch (size) {
-    case 1:
-      return visit.template operator()<1>();
-    case 2:
-      return visit.template operator()<2>();
-    case 3:
-      return visit.template operator()<3>();
-    case 6:
-      return visit.template operator()<6>();
-    default:
-      return visit.template operator()<0>();
-  }
-}
-
-/// The size that the compiler knows or, with kSize = 0, the given one.
-template <int kSize>
-constexpr int known(int size) {
-  return kSize > 0 ? kSize : size;
+decltype(auto) with_block_size(int size, const Visit& visit) {
+  return with_known_size<6, 3, 1, 2>(size, visit);
 }
 
 template <int kSize>
@@ -164,6 +150,113 @@ double add_meeting(const Meeting& at, RowBlockView& view) {
   return involved;
 }
 
+/// Whether nothing couples the first three velocities of a body with the last three, as in all free
+/// rigid bodies.
+bool is_split(const double* mass) {
+  std::uint64_t bits = 0;  // but for the signs
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      bits |= std::bit_cast<std::uint64_t>(mass[6 * i + 3 + j]) |
+              std::bit_cast<std::uint64_t>(mass[18 + 6 * i + j]);
+  return bits << 1 == 0;
+}
+
+/// Linear and angular component k.
+Pair pair(const double* x, int k) { return Pair{x[k], x[3 + k]}; }
+/// Entry (i, j) of the linear half of a mass block and of the angular one, which lies 3 · 7
+/// further.
+Pair mass_pair(const double* mass, int i, int j) {
+  return Pair{mass[6 * i + j], mass[21 + 6 * i + j]};
+}
+
+bool is_positive(Pair x) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  return x[0] > 0 && x[0] <= kLargest && x[1] > 0 && x[1] <= kLargest;
+}
+
+}  // namespace
+
+/// S = L diag(pivots) Lᵀ of both halves at once. False if a pivot is not positive or not finite.
+bool CertificateRows::SplitBody::factor(const double* mass) {
+  const Pair s10 = 0.5 * (mass_pair(mass, 1, 0) + mass_pair(mass, 0, 1)),
+             s20 = 0.5 * (mass_pair(mass, 2, 0) + mass_pair(mass, 0, 2)),
+             s21 = 0.5 * (mass_pair(mass, 2, 1) + mass_pair(mass, 1, 2));
+  const Pair pivot_0 = mass_pair(mass, 0, 0);
+  inv0 = 1.0 / pivot_0;
+  l10 = s10 * inv0;
+  l20 = s20 * inv0;
+  const Pair pivot_1 = mass_pair(mass, 1, 1) - s10 * l10, rest = s21 - s20 * l10;
+  inv1 = 1.0 / pivot_1;
+  l21 = rest * inv1;
+  const Pair pivot_2 = mass_pair(mass, 2, 2) - s20 * l20 - rest * l21;
+  inv2 = 1.0 / pivot_2;
+  return is_positive(pivot_0) && is_positive(pivot_1) && is_positive(pivot_2);
+}
+
+/// L⁻¹x
+inline CertificateRows::Paired CertificateRows::SplitBody::solve(const Paired& x) const {
+  const Pair y = x.y - l10 * x.x;
+  return {x.x, y, x.z - l20 * x.x - l21 * y};
+}
+
+/// xᵀS⁻¹y of a = L⁻¹x, b = L⁻¹y.
+inline double CertificateRows::SplitBody::product(const Paired& a, const Paired& b) const {
+  return sum_of(a.x * b.x * inv0 + a.y * b.y * inv1 + a.z * b.z * inv2);
+}
+
+inline double CertificateRows::SplitBody::energy_norm(const Paired& x) const {
+  const Paired a = solve(x);
+  return std::sqrt(product(a, a));
+}
+
+/// The same as gather_blocks does for others; false if S is not positive definite.
+inline bool CertificateRows::SplitBody::gather(const double* mass, const double* w_of_body,
+                                               const double* p_of_body, MassBlockView& view) {
+  if (!factor(mass)) return false;
+  w = {pair(w_of_body, 0), pair(w_of_body, 1), pair(w_of_body, 2)};
+  const auto row_times_w = [&](int i) {
+    return mass_pair(mass, i, 0) * w.x + mass_pair(mass, i, 1) * w.y + mass_pair(mass, i, 2) * w.z;
+  };
+  const Paired p{pair(p_of_body, 0), pair(p_of_body, 1), pair(p_of_body, 2)};
+  defect = {row_times_w(0), row_times_w(1), row_times_w(2)};
+  view.momentum = energy_norm(defect) + energy_norm(p);
+  defect = {defect.x - p.x, defect.y - p.y, defect.z - p.z};
+  return true;
+}
+
+/// add_meeting of one row; returns L⁻¹Jᵀ.
+inline CertificateRows::Paired CertificateRows::SplitBody::meet(const double* row, double impulse,
+                                                                double& involved, Share& share) {
+  const Paired j{pair(row, 0), pair(row, 1), pair(row, 2)};
+  const Paired b = solve(j);
+  const double square = product(b, b), norm = std::sqrt(square);
+  share.u += sum_of(j.x * w.x + j.y * w.y + j.z * w.z);
+  share.arm += norm;
+  share.delassus += square;
+  involved += std::abs(impulse) * norm;
+  defect = {defect.x - j.x * impulse, defect.y - j.y * impulse, defect.z - j.z * impulse};
+  return b;
+}
+
+/// add_meeting for a split body.
+double CertificateRows::meet_split(const double* jacobian, int num_rows, const double* impulse,
+                                   SplitBody& body, RowBlockView& view) {
+  double involved = 0;
+  Paired last;
+  for (int i = 0; i < num_rows; ++i, jacobian += 6) {
+    SplitBody::Share share;
+    const Paired b = body.meet(jacobian, impulse[i], involved, share);
+    view.u[i] += share.u;
+    view.arm[i] += share.arm;
+    view.delassus[i] += share.delassus;
+    if (i == 2) view.cross += body.product(b, last);
+    last = b;
+  }
+  return involved;
+}
+
+namespace {
+
 /// Adds what impulses give to the rows of a block directly. `first_row` counts over all rows.
 void add_coupling(const StepProblem& problem, const StepSolution& solution, int first_row,
                   int num_rows, RowBlockView& view) {
@@ -193,8 +286,8 @@ void add_coupling(const StepProblem& problem, const StepSolution& solution, int 
 
 bool CertificateRows::gather(const StepProblem& problem, const StepSolution& solution) {
   if (!gather_blocks(problem, solution)) return false;
-  gather_rows(problem, problem.bilateral, solution, solution.lambda, bilateral_);
-  gather_rows(problem, problem.contacts, solution, solution.r, contacts_);
+  gather_bilateral(problem, solution);
+  gather_contacts(problem, solution);
   if (!problem.coupling.is_empty()) gather_coupling(problem, solution);
   measure_defects(problem);
   return true;
@@ -204,6 +297,8 @@ bool CertificateRows::gather_blocks(const StepProblem& problem, const StepSoluti
   factor_.resize(problem.mass_values.size());
   defect_.resize(problem.num_dofs());
   blocks_.resize(problem.num_blocks());
+  split_.resize(problem.num_blocks());
+  is_split_.resize(problem.num_blocks());
   for (int b = 0; b < problem.num_blocks(); ++b) {
     const int start = problem.dof_start[b], size = problem.block_size(b);
     const double* mass = problem.mass_values.data() + problem.mass_start[b];
@@ -211,8 +306,14 @@ bool CertificateRows::gather_blocks(const StepProblem& problem, const StepSoluti
     double* defect = defect_.data() + start;
     const double* w = solution.w.data() + start;
     const double* p = problem.p.data() + start;
+    is_split_[b] = size == 6 && is_split(mass);
+    if (is_split_[b]) {
+      if (!split_[b].gather(mass, w, p, blocks_[b])) return false;
+      blocks_[b].involved = blocks_[b].momentum;
+      continue;
+    }
     if (scratch_.size() < 3 * static_cast<std::size_t>(size)) scratch_.resize(3 * size);
-    const bool is_definite = with_known_size(size, [&]<int kSize>() {
+    const bool is_definite = with_block_size(size, [&]<int kSize>() {
       if (!factor_block<kSize>(mass, size, factor)) return false;
       const int n = known<kSize>(size);
       for (int i = 0; i < n; ++i)
@@ -228,33 +329,76 @@ bool CertificateRows::gather_blocks(const StepProblem& problem, const StepSoluti
   return true;
 }
 
-void CertificateRows::gather_rows(const StepProblem& problem, const BlockRows& rows,
-                                  const StepSolution& solution, const std::vector<double>& impulse,
-                                  std::vector<RowBlockView>& views) {
-  views.resize(rows.num_row_blocks());
+/// Most of all rows are those of joints between free bodies.
+void CertificateRows::gather_bilateral(const StepProblem& problem, const StepSolution& solution) {
+  const BlockRows& rows = problem.bilateral;
+  bilateral_.resize(rows.num_row_blocks());
   for (int i = 0; i < rows.num_row_blocks(); ++i) {
-    RowBlockView& view = views[i];
-    view = {};
-    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
-      const int block = rows.entry_block(e), start = problem.dof_start[block];
-      const Meeting at{.num_rows = rows.num_rows(i),
-                       .columns = rows.entry_columns(e),
-                       .jacobian = rows.entry_values(e),
-                       .factor = factor_.data() + problem.mass_start[block],
-                       .w = solution.w.data() + start,
-                       .impulse = impulse.data() + rows.row_start(i),
-                       .defect = defect_.data() + start,
-                       .scratch = scratch_.data()};
-      blocks_[block].involved +=
-          with_known_size(at.columns, [&]<int kSize>() { return add_meeting<kSize>(at, view); });
+    const double impulse = solution.lambda[i];
+    const int begin = rows.entry_start(i), end = rows.entry_start(i + 1);
+    int e = begin;
+    while (e < end && is_split_[rows.entry_block(e)]) ++e;
+    if (e < end) {
+      RowBlockView view;
+      meet_blocks(problem, rows, solution, &impulse, i, view);
+      bilateral_[i] = {view.u[0], view.arm[0], 0, view.delassus[0], view.delassus[0], 0};
+      continue;
     }
+    SplitBody::Share share;
+    for (e = begin; e < end; ++e) {
+      const int block = rows.entry_block(e);
+      (void)split_[block].meet(rows.entry_values(e), impulse, blocks_[block].involved, share);
+    }
+    bilateral_[i] = {share.u, share.arm, 0, share.delassus, share.delassus, 0};
+  }
+}
+
+void CertificateRows::gather_contacts(const StepProblem& problem, const StepSolution& solution) {
+  const BlockRows& rows = problem.contacts;
+  contacts_.resize(rows.num_row_blocks());
+  for (int j = 0; j < rows.num_row_blocks(); ++j) {
+    RowBlockView& view = contacts_[j];
+    view = {};
+    meet_blocks(problem, rows, solution, solution.r.data() + rows.row_start(j), j, view);
     view.own = view.delassus;
+  }
+}
+
+/// Adds what a row block does to the mass blocks it touches, and they to it.
+void CertificateRows::meet_blocks(const StepProblem& problem, const BlockRows& rows,
+                                  const StepSolution& solution, const double* impulse,
+                                  int row_block, RowBlockView& view) {
+  const int num_rows = rows.num_rows(row_block);
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
+    const int block = rows.entry_block(e), start = problem.dof_start[block];
+    if (is_split_[block]) {
+      blocks_[block].involved +=
+          meet_split(rows.entry_values(e), num_rows, impulse, split_[block], view);
+      continue;
+    }
+    const Meeting at{.num_rows = num_rows,
+                     .columns = rows.entry_columns(e),
+                     .jacobian = rows.entry_values(e),
+                     .factor = factor_.data() + problem.mass_start[block],
+                     .w = solution.w.data() + start,
+                     .impulse = impulse,
+                     .defect = defect_.data() + start,
+                     .scratch = scratch_.data()};
+    blocks_[block].involved +=
+        with_block_size(at.columns, [&]<int kSize>() { return add_meeting<kSize>(at, view); });
   }
 }
 
 void CertificateRows::gather_coupling(const StepProblem& problem, const StepSolution& solution) {
   const int num_bilateral = problem.num_bilateral();
-  for (int i = 0; i < num_bilateral; ++i) add_coupling(problem, solution, i, 1, bilateral_[i]);
+  for (int i = 0; i < num_bilateral; ++i) {
+    RowView& row = bilateral_[i];
+    RowBlockView view;
+    view.u[0] = row.u;
+    view.delassus[0] = row.delassus;
+    add_coupling(problem, solution, i, 1, view);
+    row = {view.u[0], row.arm, view.reach[0], view.delassus[0], view.own[0], view.largest_coupling};
+  }
   for (int j = 0; j < problem.num_contacts(); ++j)
     add_coupling(problem, solution, num_bilateral + problem.contacts.row_start(j),
                  problem.contacts.num_rows(j), contacts_[j]);
@@ -262,10 +406,14 @@ void CertificateRows::gather_coupling(const StepProblem& problem, const StepSolu
 
 void CertificateRows::measure_defects(const StepProblem& problem) {
   for (int b = 0; b < problem.num_blocks(); ++b) {
+    if (is_split_[b]) {
+      blocks_[b].defect = split_[b].energy_norm(split_[b].defect);
+      continue;
+    }
     const int size = problem.block_size(b);
     const double* factor = factor_.data() + problem.mass_start[b];
     const double* defect = defect_.data() + problem.dof_start[b];
-    blocks_[b].defect = with_known_size(size, [&]<int kSize>() {
+    blocks_[b].defect = with_block_size(size, [&]<int kSize>() {
       return energy_norm<kSize>(factor, defect, size, scratch_.data());
     });
   }

@@ -8,11 +8,17 @@
 #include <array>
 #include <vector>
 
+#include "stiction/base/pair.h"
 #include "stiction/problem/step_problem.h"
 
 namespace stiction {
 
-/// One row block: a bilateral row, or a contact of up to three rows.
+/// A bilateral row; the same numbers as below.
+struct RowView {
+  double u, arm, reach, delassus, own, largest_coupling;
+};
+
+/// A contact of up to three rows.
 struct RowBlockView {
   std::array<double, 3> u = {};    // [m/s] J w + K x
   std::array<double, 3> arm = {};  // Σ_e ‖L⁻¹J_eᵀ‖: times an impulse in √J, a velocity
@@ -39,20 +45,51 @@ class CertificateRows {
   [[nodiscard]] bool gather(const StepProblem& problem, const StepSolution& solution);
 
   const std::vector<MassBlockView>& blocks() const { return blocks_; }
-  const std::vector<RowBlockView>& bilateral() const { return bilateral_; }
+  const std::vector<RowView>& bilateral() const { return bilateral_; }
   const std::vector<RowBlockView>& contacts() const { return contacts_; }
 
  private:
+  /// A vector of a body: linear and angular components x, y, z side by side.
+  struct Paired {
+    Pair x = {}, y = {}, z = {};
+  };
+  /// A body whose linear and angular velocities are not coupled by its mass block: two halves that
+  /// take the same operations, done at once.
+  struct SplitBody {
+    Pair l10, l20, l21;     // of L, whose diagonal is 1
+    Pair inv0, inv1, inv2;  // of the pivots
+    Paired w, defect;
+
+    bool factor(const double* mass);
+    Paired solve(const Paired& x) const;
+    double product(const Paired& a, const Paired& b) const;
+    double energy_norm(const Paired& x) const;
+    bool gather(const double* mass, const double* w_of_body, const double* p_of_body,
+                MassBlockView& view);
+    /// One row's share of a view.
+    struct Share {
+      double u = 0, arm = 0, delassus = 0;
+    };
+    Paired meet(const double* row, double impulse, double& involved, Share& share);
+  };
+
+  double meet_split(const double* jacobian, int num_rows, const double* impulse, SplitBody& body,
+                    RowBlockView& view);
   bool gather_blocks(const StepProblem& problem, const StepSolution& solution);
-  void gather_rows(const StepProblem& problem, const BlockRows& rows, const StepSolution& solution,
-                   const std::vector<double>& impulse, std::vector<RowBlockView>& views);
+  void gather_bilateral(const StepProblem& problem, const StepSolution& solution);
+  void gather_contacts(const StepProblem& problem, const StepSolution& solution);
+  void meet_blocks(const StepProblem& problem, const BlockRows& rows, const StepSolution& solution,
+                   const double* impulse, int row_block, RowBlockView& view);
   void gather_coupling(const StepProblem& problem, const StepSolution& solution);
   void measure_defects(const StepProblem& problem);
 
-  std::vector<double> factor_;  // L block by block, row-major, with 1/L_ii on the diagonal
-  std::vector<double> defect_;  // M̂w − p − Gᵀλ − Jᵀr
+  std::vector<double> factor_;    // L block by block, row-major, with 1/L_ii on the diagonal
+  std::vector<double> defect_;    // M̂w − p − Gᵀλ − Jᵀr
+  std::vector<SplitBody> split_;  // per block, where is_split_; others have the two above
+  std::vector<char> is_split_;
   std::vector<MassBlockView> blocks_;
-  std::vector<RowBlockView> bilateral_, contacts_;
+  std::vector<RowView> bilateral_;
+  std::vector<RowBlockView> contacts_;
   std::vector<double> scratch_;  // for three vectors of the size of the largest block
 };
 

@@ -1,6 +1,7 @@
 #include "stiction/problem/row_coupling.h"
 
 #include "stiction/base/check.h"
+#include "stiction/base/same_bits.h"
 
 namespace stiction {
 
@@ -17,6 +18,11 @@ void RowCoupling::add_entry(int column, double value) {
   column_.push_back(column);
   value_.push_back(value);
   ++row_start_.back();
+}
+
+bool RowCoupling::is_identical(const RowCoupling& other) const {
+  return row_start_ == other.row_start_ && column_ == other.column_ &&
+         is_same_bits(value_, other.value_);
 }
 
 }  // namespace stiction

@@ -31,6 +31,7 @@ class RowCoupling {
   double value(int entry) const { return value_[entry]; }
 
   bool operator==(const RowCoupling&) const = default;
+  bool is_identical(const RowCoupling& other) const;  // to the bit
 
  private:
   std::vector<int> row_start_{0};

@@ -8,6 +8,8 @@
 
 namespace stiction {
 
+class Certifier;
+
 enum class SolverStatus {
   kConverged,      // the solver believes in its answer; the certificate decides
   kMaxIterations,  // gave up; the answer is the best iterate
@@ -34,6 +36,9 @@ class Solver {
   /// All of `solution` is finite and of the right size afterwards, whatever the status. Never
   /// throws for a problem without fault; does not allocate once its workspace is warm.
   virtual SolverReport solve(const StepProblem& problem, StepSolution& solution) = 0;
+  /// The judge of this solver, if it has one that may have kept the certificate of the last answer.
+  /// Whoever needs a certificate may ask it to recall that one instead of computing it again.
+  virtual const Certifier* certifier() const { return nullptr; }
 };
 
 }  // namespace stiction

@@ -4,9 +4,11 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "stiction/base/check.h"
+#include "stiction/base/same_bits.h"
 #include "stiction/problem/solver.h"
 
 namespace stiction {
@@ -48,6 +50,11 @@ void StepProblem::add_bilateral_row(const BilateralRow& row) {
   upper.push_back(row.upper);
 }
 
+void StepProblem::add_bilateral_numbers(int count) {
+  for (std::vector<double>* list : {&compliance, &bias, &lower, &upper})
+    list->resize(list->size() + count, 0.0);
+}
+
 void StepProblem::add_contact(const Contact& contact) {
   ST_DEMAND(contact.num_tangents >= 0 && contact.num_tangents <= 2);
   contacts.add_row_block(1 + contact.num_tangents);
@@ -77,6 +84,22 @@ bool all_finite(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+bool StepProblem::is_identical(const StepProblem& other) const {
+  return is_same_bits(p, other.p) && is_same_bits(bias, other.bias) &&
+         is_same_bits(mass_values, other.mass_values) && bilateral.is_identical(other.bilateral) &&
+         contacts.is_identical(other.contacts) && is_same_bits(compliance, other.compliance) &&
+         is_same_bits(lower, other.lower) && is_same_bits(upper, other.upper) &&
+         is_same_bits(contact_compliance, other.contact_compliance) &&
+         is_same_bits(contact_bias, other.contact_bias) && is_same_bits(mu, other.mu) &&
+         std::bit_cast<std::uint64_t>(h) == std::bit_cast<std::uint64_t>(other.h) &&
+         dof_start == other.dof_start && mass_start == other.mass_start &&
+         section == other.section && key == other.key && coupling.is_identical(other.coupling);
+}
+
+bool StepSolution::is_identical(const StepSolution& other) const {
+  return is_same_bits(w, other.w) && is_same_bits(lambda, other.lambda) && is_same_bits(r, other.r);
+}
 
 bool StepSolution::is_finite() const {
   return all_finite(w) && all_finite(lambda) && all_finite(r);

@@ -36,6 +36,15 @@ class StepProblem {
     double upper = kUnbounded;
   };
   void add_bilateral_row(const BilateralRow& row);
+  /// The numbers of `count` rows whose Jacobian pieces are in `bilateral` already, to be set one by
+  /// one.
+  void add_bilateral_numbers(int count);
+  void set_bilateral_row(int i, const BilateralRow& row) {
+    compliance[i] = row.compliance;
+    bias[i] = row.bias;
+    lower[i] = row.lower;
+    upper[i] = row.upper;
+  }
 
   /// One contact with 0, 1 or 2 tangent rows; its pieces follow by `contacts.add_entry`, whose rows
   /// are normal, tangent 1, tangent 2. Compliance and bias start at zero: see contact_* below.
@@ -67,6 +76,8 @@ class StepProblem {
   VectorMap block_p(int block) { return {p.data() + dof_start[block], block_size(block)}; }
 
   bool operator==(const StepProblem&) const = default;
+  /// To the bit: zeros of different sign differ, not-a-numbers may agree.
+  bool is_identical(const StepProblem& other) const;
 
   double h = 0;  // [s]
 
@@ -98,6 +109,7 @@ class StepSolution {
   /// Zeros of the right sizes: what a solver leaves that has no answer.
   void set_zero(const StepProblem& problem);
   bool is_finite() const;
+  bool is_identical(const StepSolution& other) const;  // to the bit
 
   VectorMap w_vector() { return {w.data(), static_cast<Eigen::Index>(w.size())}; }
   ConstVectorMap w_vector() const { return {w.data(), static_cast<Eigen::Index>(w.size())}; }

@@ -164,28 +164,10 @@ class DriveReader {
 
 }  // namespace
 
-std::string_view coordinate_key(JointCoordinate coordinate) {
-  switch (coordinate) {
-    case JointCoordinate::kAngle:
-      return "angle";
-    case JointCoordinate::kSlide:
-      return "slide";
-    case JointCoordinate::kAngleX:
-      return "angle_x";
-    case JointCoordinate::kAngleY:
-      return "angle_y";
-    case JointCoordinate::kTurnX:
-      return "turn_x";
-    case JointCoordinate::kTurnY:
-      return "turn_y";
-    case JointCoordinate::kTurnZ:
-      break;
-  }
-  return "turn_z";
-}
-
-bool has_value(JointCoordinate coordinate) {
-  return is_angle(coordinate) || coordinate == JointCoordinate::kSlide;
+std::string coordinate_key(JointCoordinate coordinate) {
+  std::string key(name_of(coordinate));
+  std::replace(key.begin(), key.end(), ' ', '_');
+  return key;
 }
 
 void read_joint_drives(const SceneValue& value, const std::string& what,

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stiction/model/rigid_body_description.h"
@@ -12,10 +11,8 @@
 
 namespace stiction {
 
-/// "angle", "slide", "angle_x", "angle_y", "turn_x", "turn_y", "turn_z".
-std::string_view coordinate_key(JointCoordinate coordinate);
-/// Whether the coordinate has a value, and not only a rate.
-bool has_value(JointCoordinate coordinate);
+/// The name as a key of scenes: "angle", "slide", "angle_x", …
+std::string coordinate_key(JointCoordinate coordinate);
 
 /// Fills limits, motors and friction of a joint whose type is known. `what` is "a hinge".
 void read_joint_drives(const SceneValue& value, const std::string& what,

@@ -4,33 +4,16 @@
 
 #include <cmath>
 #include <numbers>
-#include <optional>
+
+#include "stiction/model/joint_placement.h"
 
 namespace stiction {
 namespace {
 
-using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 /// Cosine up to which axes written with a few digits count as orthogonal.
 constexpr double kOrthogonal = 1e-6;
-/// Sine below which a direction is too near to an axis to say how a frame is turned about it.
-constexpr double kParallel = 1e-6;
-
-/// What is known of a frame, in the world at the start.
-struct PartialFrame {
-  Vector3d position = Vector3d::Zero();
-  std::optional<Matrix3d> rotation{};
-  std::optional<Vector3d> axis{};
-};
-
-using PartialFrames = std::array<PartialFrame, 2>;
-
-/// The column of a frame that its axis is.
-int axis_column(JointType type, int side) {
-  if (type == JointType::kUniversal) return side;
-  return type == JointType::kKnifeEdge ? 0 : 2;
-}
 
 bool needs_axis(JointType type, int side) {
   switch (type) {
@@ -45,46 +28,6 @@ bool needs_axis(JointType type, int side) {
     default:
       return true;
   }
-}
-
-/// The column beside `column` that tells how a frame is turned about it.
-int column_beside(int column) { return column == 0 ? 1 : 0; }
-
-/// A frame with this axis whose next column is as near to `hint` as can be.
-Matrix3d make_rotation(int column, const Vector3d& axis, const std::optional<Vector3d>& hint) {
-  const int beside = column_beside(column), last = 3 - column - beside;
-  Vector3d second = make_orthogonal(axis);
-  if (hint)
-    if (const Vector3d part = *hint - hint->dot(axis) * axis; part.norm() > kParallel)
-      second = part.normalized();
-  Matrix3d rotation;
-  rotation.col(column) = axis;
-  rotation.col(beside) = second;
-  // Right-handed: e_i × e_j = e_k for (i, j, k) a rotation of (0, 1, 2).
-  const bool is_cyclic = (column + 1) % 3 == beside;
-  rotation.col(last) = is_cyclic ? axis.cross(second) : second.cross(axis);
-  return rotation;
-}
-
-/// Fills in the rotations that are not given.
-void complete(JointType type, PartialFrames& frames) {
-  for (const int side : {0, 1}) {
-    PartialFrame &frame = frames[side], &other = frames[1 - side];
-    if (frame.rotation) continue;
-    const int column = axis_column(type, side);
-    if (!frame.axis) {
-      if (other.rotation || !other.axis || side == 1)
-        frame.rotation = other.rotation.value_or(Matrix3d::Identity());
-      continue;  // else after the other frame
-    }
-    std::optional<Vector3d> hint;
-    if (other.rotation)
-      hint = other.rotation->col(column_beside(column));
-    else if (type == JointType::kUniversal)
-      hint = other.axis;
-    frame.rotation = make_rotation(column, *frame.axis, hint);
-  }
-  if (!frames[0].rotation) frames[0].rotation = frames[1].rotation;
 }
 
 class PlacementReader {
@@ -164,14 +107,10 @@ class PlacementReader {
       case JointType::kRollingDisc:
         frames[1].axis = read_needed_axis("axis", Vector3d::UnitX());
         [[fallthrough]];
-      case JointType::kRollingBall: {
-        // The plane is where the body touches it: at the joint's height below the centre.
-        const Vector3d normal = reader_.read_axis(value_["normal"], Vector3d::UnitZ());
-        const double share = frames[1].axis ? normal.cross(*frames[1].axis).norm() : 1;
-        frames[0].axis = normal;
-        frames[0].position -= joint_.radius * share * normal;
+      case JointType::kRollingBall:
+        place_plane_below(reader_.read_axis(value_["normal"], Vector3d::UnitZ()), joint_.radius,
+                          frames);
         break;
-      }
       case JointType::kKnifeEdge:
         frames[1].axis = read_needed_axis("axis", Vector3d::UnitX());
         break;
@@ -224,12 +163,10 @@ class PlacementReader {
 
 std::array<Pose, 2> read_joint_frames(const SceneValue& value, const JointDescription& joint,
                                       const BodyStarts& starts, const SpatialReader& reader) {
-  PartialFrames frames = PlacementReader(value, joint, starts, reader).read();
-  complete(joint.type, frames);
-  std::array<Pose, 2> poses;
-  for (const int side : {0, 1})
-    poses[side] = relative_to(starts[side], {frames[side].position, *frames[side].rotation});
-  return poses;
+  std::array<Pose, 2> frames =
+      complete_frames(joint.type, PlacementReader(value, joint, starts, reader).read());
+  for (const int side : {0, 1}) frames[side] = relative_to(starts[side], frames[side]);
+  return frames;
 }
 
 }  // namespace stiction

@@ -1,9 +1,6 @@
 // Where the two frames of a joint are: given once in the world at the start ("at", "axis"), so that
-// the joint fits there by construction, or in each body ("frames").
-//
-// An axis is z of its frame; of a universal joint x of the first and y of the second, of a knife
-// edge x of the second. Where only axes are given, the frames are turned about them such that the
-// coordinates of the joint are zero at the start.
+// the joint fits there by construction, or in each body ("frames"). What an axis is in its frame,
+// model/joint_placement.h says.
 #pragma once
 
 #include <array>

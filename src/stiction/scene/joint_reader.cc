@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "stiction/scene/body_reader.h"
 #include "stiction/scene/joint_drive_reader.h"
@@ -25,56 +26,51 @@ struct EntryType {
   std::optional<JointType> type;
   Keys required;
   Keys optional;
+
+  EntryType(JointType joint, std::string_view article, Keys required, Keys optional)
+      : name(name_of(joint)),
+        article(article),
+        type(joint),
+        required(std::move(required)),
+        optional(std::move(optional)) {}
+  EntryType(std::string_view coupling, std::string_view article, Keys required)
+      : name(coupling), article(article), required(std::move(required)) {}
 };
 
 const std::vector<EntryType>& entry_types() {
   static const std::vector<EntryType> types = {
-      {"ball", "a ball joint", JointType::kBall, {"bodies"}, {"at", "axis", "motor", "friction"}},
-      {"hinge",
+      {JointType::kBall, "a ball joint", {"bodies"}, {"at", "axis", "motor", "friction"}},
+      {JointType::kHinge,
        "a hinge",
-       JointType::kHinge,
        {"bodies"},
        {"at", "axis", "limits", "limits_deg", "restitution", "motor", "friction"}},
-      {"slider",
+      {JointType::kSlider,
        "a slider",
-       JointType::kSlider,
        {"bodies"},
        {"at", "axis", "limits", "restitution", "motor", "friction"}},
-      {"cylindrical",
+      {JointType::kCylindrical,
        "a cylindrical joint",
-       JointType::kCylindrical,
        {"bodies"},
        {"at", "axis", "limits", "limits_deg", "restitution", "motor", "friction"}},
-      {"universal",
+      {JointType::kUniversal,
        "a universal joint",
-       JointType::kUniversal,
        {"bodies"},
        {"at", "axis", "axis2", "limits", "limits_deg", "restitution", "motor", "friction"}},
-      {"fixed", "a fixed joint", JointType::kFixed, {"bodies"}, {"at"}},
-      {"distance", "a distance joint", JointType::kDistance, {"bodies"}, {"at", "length"}},
-      {"planar",
+      {JointType::kFixed, "a fixed joint", {"bodies"}, {"at"}},
+      {JointType::kDistance, "a distance joint", {"bodies"}, {"at", "length"}},
+      {JointType::kPlanar,
        "a planar joint",
-       JointType::kPlanar,
        {"bodies"},
        {"at", "axis", "limits", "limits_deg", "restitution", "motor", "friction"}},
-      {"gear", "a gear", std::nullopt, {"joints", "ratio"}, {}},
-      {"rack", "a rack", std::nullopt, {"joints", "radius"}, {}},
-      {"screw",
+      {"gear", "a gear", {"joints", "ratio"}},
+      {"rack", "a rack", {"joints", "radius"}},
+      {JointType::kScrew,
        "a screw",
-       JointType::kScrew,
        {"bodies", "pitch"},
        {"at", "axis", "limits", "limits_deg", "restitution", "motor", "friction"}},
-      {"rolling-disc",
-       "a rolling disc",
-       JointType::kRollingDisc,
-       {"bodies", "radius"},
-       {"at", "axis", "normal"}},
-      {"rolling-ball",
-       "a rolling ball",
-       JointType::kRollingBall,
-       {"bodies", "radius"},
-       {"at", "normal"}},
-      {"knife-edge", "a knife edge", JointType::kKnifeEdge, {"bodies"}, {"at", "axis"}},
+      {JointType::kRollingDisc, "a rolling disc", {"bodies", "radius"}, {"at", "axis", "normal"}},
+      {JointType::kRollingBall, "a rolling ball", {"bodies", "radius"}, {"at", "normal"}},
+      {JointType::kKnifeEdge, "a knife edge", {"bodies"}, {"at", "axis"}},
   };
   return types;
 }
@@ -153,7 +149,7 @@ class JointsReader {
     std::array<Eigen::Vector3d, 2> points;
     double scale = 0;
     for (const int side : {0, 1}) {
-      points[side] = compose(starts[side], joint.frames[side]).position;
+      points[side] = (starts[side] * joint.frames[side]).position;
       scale += points[side].norm() + starts[side].position.norm();
     }
     const double at_start = (points[1] - points[0]).norm();

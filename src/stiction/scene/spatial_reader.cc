@@ -20,20 +20,9 @@ constexpr std::size_t kMaxListedNames = 20;  // in a help
 
 }  // namespace
 
-Pose compose(const Pose& outer, const Pose& inner) {
-  return {outer.position + outer.rotation * inner.position, outer.rotation * inner.rotation};
-}
-
 Pose relative_to(const Pose& outer, const Pose& inner) {
   return {outer.rotation.transpose() * (inner.position - outer.position),
           outer.rotation.transpose() * inner.rotation};
-}
-
-Vector3d make_orthogonal(const Vector3d& axis) {
-  int smallest = 0;
-  axis.cwiseAbs().minCoeff(&smallest);
-  const Vector3d unit = Vector3d::Unit(smallest);
-  return (unit - unit.dot(axis) * axis).normalized();
 }
 
 SpatialReader::SpatialReader(const std::shared_ptr<ExpressionPool>& pool,

@@ -18,12 +18,8 @@
 
 namespace stiction {
 
-/// A frame given in `outer`, seen from where `outer` is given.
-Pose compose(const Pose& outer, const Pose& inner);
 /// The frame `inner` as seen from `outer`, both given in the same frame.
 Pose relative_to(const Pose& outer, const Pose& inner);
-/// Some unit vector orthogonal to a unit vector; the same for the same argument.
-Eigen::Vector3d make_orthogonal(const Eigen::Vector3d& axis);
 
 class SpatialReader {
  public:

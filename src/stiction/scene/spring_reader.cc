@@ -68,7 +68,7 @@ class SpringReader {
     std::array<Vector3d, 2> points;
     for (const int side : {0, 1}) {
       read_end(between.item(static_cast<std::size_t>(side)), side, spring);
-      points[side] = compose(start(spring.bodies[side]), spring.frames[side]).position;
+      points[side] = (start(spring.bodies[side]) * spring.frames[side]).position;
     }
     spring.rest_length =
         reader_.read_number(value["rest_length"], (points[1] - points[0]).norm(), {.at_least = 0});

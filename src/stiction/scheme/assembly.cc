@@ -3,6 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include "stiction/base/known_size.h"
+#include "stiction/base/pair.h"
+
 namespace stiction {
 namespace {
 
@@ -14,6 +17,18 @@ constexpr double kTouchingShare = 1e-6;
 /// Impulse of a force over h, which may be unbounded.
 double bound(double h, double force) {
   return std::isinf(force) ? StepProblem::kUnbounded : h * force;
+}
+
+/// y += factor·A x, A square and row-major.
+void add_product(const double* A, int size, const double* x, double factor, double* y) {
+  with_known_size<6, 3>(size, [&]<int kSize>() {
+    const int n = known<kSize>(size);
+    for (int i = 0; i < n; ++i) {
+      double sum = A[i * n] * x[0];
+      for (int k = 1; k < n; ++k) sum += A[i * n + k] * x[k];
+      y[i] += factor * sum;
+    }
+  });
 }
 
 }  // namespace
@@ -35,27 +50,23 @@ void StepAssembly::add_mass_and_momentum(const ContactModel& model,
     force_.resize(v.size());
     model.evaluate_force(force_point.t, force_point.q, v, force_);
   }
-  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
-    const auto [part, index, start, n] = model.blocks()[b];
-    RowMatrixMap mass = problem_.add_mass_block(n);
-    model.evaluate_mass(mass_point.t, mass_point.q, b, mass);
-    VectorMap p = problem_.block_p(b);
-    p.noalias() = mass.lazyProduct(v.segment(start, n));
-    if (h != 0) p += h * force_.segment(start, n);
+  for (const Model::Block& block : model.blocks()) problem_.add_mass_block(block.size);
+  model.evaluate_masses(mass_point.t, mass_point.q, problem_.mass_values);
+  for (int b = 0; b < problem_.num_blocks(); ++b) {
+    const int start = problem_.dof_start[b];
+    double* p = problem_.p.data() + start;
+    add_product(problem_.mass_values.data() + problem_.mass_start[b], problem_.block_size(b),
+                v.data() + start, 1, p);
+    if (h == 0) continue;
+    for (int i = 0; i < problem_.block_size(b); ++i) p[i] += h * force_[start + i];
   }
 }
 
 void StepAssembly::make_gyroscopic_term_implicit(const ContactModel& model,
                                                  const EvaluationPoint& point, const VectorXd& v,
                                                  double h) {
-  for (int b = 0; b < problem_.num_blocks(); ++b) {
-    const int n = problem_.block_size(b);
-    matrix_storage_.resize(static_cast<std::size_t>(n) * n);
-    RowMatrixMap gyroscopic(matrix_storage_.data(), n, n);
-    model.evaluate_gyroscopic(point.t, point.q, v, b, gyroscopic);
-    problem_.mass_block(b) += h * gyroscopic;
-    problem_.block_p(b) += h * gyroscopic.lazyProduct(v.segment(problem_.dof_start[b], n));
-  }
+  VectorMap p(problem_.p.data(), problem_.num_dofs());
+  model.add_gyroscopic(point.t, point.q, v, h, problem_.mass_values, p, matrix_storage_);
 }
 
 void StepAssembly::add_midpoint_mass_and_momentum(const ContactModel& model,
@@ -273,13 +284,14 @@ void StepAssembly::add_geometric_stiffness(const ContactModel& model, const Eval
   stiffness_.assign(problem_.mass_values.size(), 0.0);
   stiffness_share_ = turning.inertia;
   model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces, stiffness_);
+  const double inertia = turning.inertia * h * h, momentum = turning.momentum * h * h;
+  for (std::size_t i = 0; i < stiffness_.size(); ++i)
+    problem_.mass_values[i] += inertia * stiffness_[i];
+  if (momentum == 0) return;
   for (int b = 0; b < problem_.num_blocks(); ++b) {
-    const int n = problem_.block_size(b);
-    const ConstRowMatrixMap k(stiffness_.data() + problem_.mass_start[b], n, n);
-    problem_.mass_block(b) += turning.inertia * h * h * k;
-    if (turning.momentum != 0)
-      problem_.block_p(b) +=
-          turning.momentum * h * h * k.lazyProduct(v.segment(problem_.dof_start[b], n));
+    const int start = problem_.dof_start[b];
+    add_product(stiffness_.data() + problem_.mass_start[b], problem_.block_size(b),
+                v.data() + start, momentum, problem_.p.data() + start);
   }
 }
 
@@ -298,9 +310,9 @@ StepAssembly::TurningExcess StepAssembly::find_turning_excess(
       const int diagonal = problem_.mass_start[b] + i * (n + 1);
       if (new_stiffness_[diagonal] == 0) continue;
       const double used = h * h * stiffness_[diagonal],
-                   mass = problem_.mass_values[diagonal] - stiffness_share_ * used;
-      excess.trace += h * h * new_stiffness_[diagonal] / mass;
-      excess.used += used / mass;
+                   inverse = 1 / (problem_.mass_values[diagonal] - stiffness_share_ * used);
+      excess.trace += h * h * new_stiffness_[diagonal] * inverse;
+      excess.used += used * inverse;
     }
     if (excess.trace - 2 * excess.used > largest) {
       largest = excess.trace - 2 * excess.used;
@@ -382,57 +394,106 @@ void StepAssembly::add_explicit_springs(const ContactModel& model, const State& 
   }
 }
 
+/// J v and J diag(M)⁻¹Jᵀ of a row of the problem.
+StepAssembly::RowFigures StepAssembly::measure_row(int row, const VectorXd& v) const {
+  const BlockRows& rows = problem_.bilateral;
+  RowFigures figures;
+  for (int e = rows.entry_start(row); e < rows.entry_start(row + 1); ++e) {
+    const int start = problem_.dof_start[rows.entry_block(e)], columns = rows.entry_columns(e);
+    const double* values = rows.entry_values(e);
+    const double* inverse = inverse_diagonal_.data() + start;
+    const double* part = v.data() + start;
+    with_known_size<6>(columns, [&]<int kSize>() {
+      const int n = known<kSize>(columns);
+      Pair rate{}, mobility{};
+      int k = 0;
+      for (; k + 1 < n; k += 2) {
+        const Pair value = load_pair(values + k);
+        rate += value * load_pair(part + k);
+        mobility += value * value * load_pair(inverse + k);
+      }
+      figures.rate += sum_of(rate);
+      figures.mobility += sum_of(mobility);
+      if (k == n) return;
+      figures.rate += values[k] * part[k];
+      figures.mobility += values[k] * values[k] * inverse[k];
+    });
+  }
+  return figures;
+}
+
 void StepAssembly::add_spook_rows(const ContactModel& model, const State& start, double h,
                                   const SpookForm& form) {
   const EvaluationPoint here{start.t, start.q};
-  const auto add = [&](const RowSet& rows, int i, double value, double compliance,
-                       double relaxation, double effort, JointRow joint_row) {
-    const double share = 1 / (1 + 4 * relaxation / h);  // φ
-    const double rate = row_times(rows, i, 0, start.v) + rows.drift[i];
-    joint_row.drift = rows.drift[i];
-    add_row(rows.rows, i,
-            {.compliance = compliance < 0 ? form.compliance * mobility(rows.rows, i)
-                                          : 4 * compliance * share / (h * h),
-             .bias = -4 * share / h * value + share * rate - rows.drift[i],
-             .lower = -bound(h, effort),
-             .upper = bound(h, effort)},
-            joint_row);
-  };
   constexpr double kRigid = -1;
+  const auto share_of = [&](double relaxation) { return 1 / (1 + 4 * relaxation / h); };  // φ
+  const double usual_share = share_of(form.relaxation);
+  const auto make_row = [&](int row, double value, double drift, double compliance, double share,
+                            double effort) {
+    const double limit = bound(h, effort);
+    const RowFigures figures = measure_row(row, start.v);
+    return StepProblem::BilateralRow{
+        .compliance = compliance == kRigid ? form.compliance * figures.mobility
+                                           : 4 * compliance * share / (h * h),
+        .bias = -4 * share / h * value + share * (figures.rate + drift) - drift,
+        .lower = -limit,
+        .upper = limit};
+  };
   invert_mass_diagonal();
-  if (model.num_constraints() > 0) {
-    constraints_.clear();
-    model.append_constraint_rows(here.t, here.q, constraints_);
-    theta_.resize(model.num_constraints());
-    model.evaluate_constraints(here.t, here.q, theta_);
-  }
+  add_all_constraint_rows(model, here);
   for (int i = 0; i < model.num_constraints(); ++i) {
     const ConstraintInfo& info = model.constraint(i);
-    const int joint_row = model.joint_row_of_constraint(i);
-    if (info.is_compliant())
-      add(constraints_, i, theta_[i], info.compliance, info.damping_time, info.max_effort,
-          {.joint_row = joint_row,
-           .kind = JointRow::Kind::kSpring,
-           .damping = h * info.damping_time / info.compliance});
-    else
-      add(constraints_, i, theta_[i], info.is_rigid() ? kRigid : 0,
-          info.damping_time > 0 ? info.damping_time : form.relaxation, info.max_effort,
-          {.joint_row = joint_row,
-           .kind = info.is_rigid() ? JointRow::Kind::kRigid : JointRow::Kind::kMotor});
+    const int row = problem_.num_bilateral() - model.num_constraints() + i;
+    const double drift = constraints_.drift[i];
+    JointRow& joint_row = joint_rows_[row];
+    joint_row = {.joint_row = model.joint_row_of_constraint(i), .drift = drift};
+    double compliance = kRigid, share = usual_share;
+    if (info.is_compliant()) {
+      joint_row.kind = JointRow::Kind::kSpring;
+      joint_row.damping = h * info.damping_time / info.compliance;
+      compliance = info.compliance;
+      share = share_of(info.damping_time);
+    } else {
+      joint_row.kind = info.is_rigid() ? JointRow::Kind::kRigid : JointRow::Kind::kMotor;
+      if (!info.is_rigid()) compliance = 0;
+      if (info.damping_time > 0) share = share_of(info.damping_time);
+    }
+    problem_.set_bilateral_row(row,
+                               make_row(row, theta_[i], drift, compliance, share, info.max_effort));
   }
   add_velocity_rows(model, here, h, form.compliance);
   if (model.num_springs() == 0) return;
   evaluate_springs(model, here, here);
   for (int i = 0; i < model.num_springs(); ++i) {
     const SpringInfo& spring = model.spring(i);
-    const int joint_row = model.joint_row_of_spring(i);
-    if (spring.stiffness > 0)
-      add(springs_, i, extension_[i], 1 / spring.stiffness, spring.damping / spring.stiffness,
-          StepProblem::kUnbounded,
-          {.joint_row = joint_row, .kind = JointRow::Kind::kSpring, .damping = h * spring.damping});
-    else
+    const int joint_row = model.joint_row_of_spring(i), row = problem_.num_bilateral();
+    if (!(spring.stiffness > 0)) {
       add_spring_row(springs_, i, joint_row, {0, spring.damping, 0}, h, SpringRule::kEnd, start.v);
+      continue;
+    }
+    const double drift = springs_.drift[i];
+    add_row(springs_.rows, i, {},
+            {.joint_row = joint_row,
+             .kind = JointRow::Kind::kSpring,
+             .drift = drift,
+             .damping = h * spring.damping});
+    problem_.set_bilateral_row(
+        row, make_row(row, extension_[i], drift, 1 / spring.stiffness,
+                      share_of(spring.damping / spring.stiffness), StepProblem::kUnbounded));
   }
+}
+
+/// Appends the rows of all constraints straight to the problem, their numbers still to be set; Θ
+/// into theta_, drifts into constraints_.
+void StepAssembly::add_all_constraint_rows(const ContactModel& model,
+                                           const EvaluationPoint& point) {
+  constraints_.clear();
+  theta_.resize(model.num_constraints());
+  std::swap(constraints_.rows, problem_.bilateral);
+  model.append_constraints(point.t, point.q, constraints_, theta_);
+  std::swap(constraints_.rows, problem_.bilateral);
+  problem_.add_bilateral_numbers(model.num_constraints());
+  joint_rows_.resize(problem_.num_bilateral());
 }
 
 void StepAssembly::add_spook_contacts(const ContactModel& model, const State& start, double h,

@@ -173,6 +173,11 @@ class StepAssembly {
                     const State& start);
   void evaluate_contact(const ContactModel& model, const EvaluationPoint& point, int contact);
   double* add_contact(const ContactModel& model, int contact);
+  struct RowFigures {
+    double rate = 0, mobility = 0;
+  };
+  RowFigures measure_row(int row, const VectorXd& v) const;
+  void add_all_constraint_rows(const ContactModel& model, const EvaluationPoint& point);
   void invert_mass_diagonal();
   double mobility(const BlockRows& rows, int row_block) const;
   double row_times(const RowSet& set, int row_block, int row, const VectorXd& v) const {

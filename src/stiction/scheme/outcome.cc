@@ -19,6 +19,27 @@ double row_times(const StepProblem& problem, const BlockRows& rows, int row_bloc
 /// critical.
 constexpr double kSlipShare = 1 - 1e-6;
 
+/// Slip slower than this share of the speeds at hand is what rounding and a solver's tolerance
+/// leave of sticking, whatever its direction says.
+constexpr double kSlipRounding = 1e-10;
+
+/// How fast the bodies of a contact are along its tangents, or would be without it.
+double tangential_speed_at(const StepProblem& problem, const StepSolution& solution, int contact) {
+  double speed = 0;
+  const BlockRows& rows = problem.contacts;
+  for (int e = rows.entry_start(contact); e < rows.entry_start(contact + 1); ++e) {
+    const int block = rows.entry_block(e), n = rows.entry_columns(e);
+    const ConstRowMatrixMap mass = problem.mass_block(block);
+    const double* w = solution.w.data() + problem.dof_start[block];
+    const double* p = problem.p.data() + problem.dof_start[block];
+    for (int i = 1; i < rows.num_rows(contact); ++i)
+      for (int k = 0; k < n; ++k)
+        speed += std::abs(rows.entry_values(e)[i * n + k]) *
+                 (std::abs(w[k]) + std::abs(p[k] / mass(k, k)));
+  }
+  return speed;
+}
+
 /// Constraints yield a little so that redundant ones do not lock. One that yields by this share of
 /// the velocities at hand is contradicted by others, unless both are rounding beside what other
 /// rows have at hand.
@@ -90,8 +111,11 @@ ContactStatus contact_status(const StepProblem& problem, const StepSolution& sol
   double dissipation = 0;
   for (int i = 1; i <= num_tangents; ++i) dissipation -= solution.r[start + i] * u[i];
   const double largest = cone.mu * normal * cone.support_against(u);
-  return largest > 0 && dissipation >= kSlipShare * largest ? ContactStatus::kSlip
-                                                            : ContactStatus::kStick;
+  const bool is_directed = largest > 0 && dissipation >= kSlipShare * largest;
+  return is_directed && u.tail<2>().norm() >
+                            kSlipRounding * tangential_speed_at(problem, solution, contact)
+             ? ContactStatus::kSlip
+             : ContactStatus::kStick;
 }
 
 void OutcomeReader::begin(const ContactModel& model, StepResult& result) {

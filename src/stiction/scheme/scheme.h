@@ -107,6 +107,8 @@ class SolveStage {
   const std::vector<std::uint64_t>& offending_contacts() const { return offending_contacts_; }
 
  private:
+  Certificate certify(const StepProblem& problem, const StepSolution& solution);
+
   Solver& solver_;
   double tolerance_;
   Certifier certifier_;

@@ -37,6 +37,7 @@ class AutoSolver final : public Solver {
   std::string_view name() const override { return "auto"; }
   /// `stage` of the report counts the fallbacks that the most difficult island took.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  const Certifier* certifier() const override { return &acceptance_.certifier(); }
 
  private:
   class Team;

@@ -7,23 +7,12 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 
+#include "stiction/base/pair.h"
 #include "stiction/solve/contact_blocks.h"
 #include "stiction/solve/gauss_seidel_state.h"
 
 namespace stiction {
-
-/// Two numbers that are computed at once, by the vector units that every 64-bit processor has. The
-/// order of operations is part of the source, so the same bits come out with and without them.
-using Pair = double __attribute__((vector_size(16)));
-
-inline Pair load_pair(const double* from) {
-  Pair pair;
-  std::memcpy(&pair, from, sizeof pair);
-  return pair;
-}
-inline void store_pair(const Pair& pair, double* to) { std::memcpy(to, &pair, sizeof pair); }
 
 /// out += J w of a rigid body.
 template <int kDim>

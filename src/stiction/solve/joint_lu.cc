@@ -37,30 +37,25 @@ decltype(auto) with_known_sizes(int size, int num_rows, const Visit& visit) {
   return visit.template operator()<0, 0>();
 }
 
+/// The same for groups of rows.
 template <class Visit>
-decltype(auto) with_known_size(int size, const Visit& visit) {
-  switch (size) {
-    case 1:
-      return visit.template operator()<1>();
-    case 2:
-      return visit.template operator()<2>();
-    case 3:
-      return visit.template operator()<3>();
-    case 5:
-      return visit.template operator()<5>();
-    case 6:
-      return visit.template operator()<6>();
-    default:
-      return visit.template operator()<0>();
-  }
+decltype(auto) with_group_size(int size, const Visit& visit) {
+  return with_known_size<3, 5, 6, 1, 2>(size, visit);
 }
+
+/// Whether M̂⁻¹Rᵀ of a body is kept by columns, one per row of R, so that motions are added up
+/// without a sum across.
+constexpr bool is_moved_by_rows(int size, int num_rows) { return size == 6 && num_rows > 0; }
 
 }  // namespace
 
 bool JointLu::factor(const StepProblem& problem, const std::vector<char>& active, double damping) {
   problem_ = &problem;
-  for (std::size_t slot = 0; slot < row_of_slot_.size(); ++slot)
+  are_all_active_ = true;
+  for (std::size_t slot = 0; slot < row_of_slot_.size(); ++slot) {
     is_active_[slot] = active[row_of_slot_[slot]];
+    are_all_active_ = are_all_active_ && is_active_[slot];
+  }
   std::fill(blocks_.begin(), blocks_.end(), 0.0);
   for (const Body& body : bodies_) {
     load_rows(body);
@@ -72,7 +67,7 @@ bool JointLu::factor(const StepProblem& problem, const std::vector<char>& active
   load_diagonal(damping);
   for (const Pivot& pivot : pivots_) {
     const bool is_finite =
-        with_known_size(pivot.size, [&]<int kSize>() { return eliminate_pivot<kSize>(pivot); });
+        with_group_size(pivot.size, [&]<int kSize>() { return eliminate_pivot<kSize>(pivot); });
     if (!is_finite) return false;
   }
   name_redundant_rows();
@@ -90,10 +85,15 @@ void JointLu::load_rows(const Body& body) {
   double* R = bodies_data_.data() + body.data + static_cast<std::ptrdiff_t>(n) * n;
   const Source* source = sources_.data() + body.source_begin;
   for (int i = 0; i < body.num_rows; ++i, ++source, R += n) {
-    if (is_active_[slot_of_row_[source->row]])
-      std::copy_n(row_values(*problem_, *source), n, R);
-    else
+    if (!are_all_active_ && !is_active_[slot_of_row_[source->row]]) {
       std::fill_n(R, n, 0.0);
+      continue;
+    }
+    const double* values = row_values(*problem_, *source);
+    if (n == 6)
+      SixPairs::load(values).store(R);
+    else
+      std::copy_n(values, n, R);
   }
 }
 
@@ -104,42 +104,52 @@ bool JointLu::eliminate_body(const Body& body) {
   double* data = bodies_data_.data() + body.data;
   const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
   const double* R = data + n * n;
-  // Of known size they are local, where nothing else can point at them.
-  Room<kSize * kSize> lu_room(data);
-  Room<kSize * kRows> X_room(data + n * n + n * m);
-  double *lu = lu_room.begin(), *X = X_room.begin();
-  for (int i = 0; i < n * n; ++i) lu[i] = mass[i];
+  Room<kRows * kRows> W_room(scratch_.data());
+  double* W = W_room.begin();
   const bool splits = kSize == 6 && is_split(mass);
   splits_[body.block] = splits;
-  const bool is_definite = splits ? factor_split(lu) : factor_definite<kSize>(lu, n);
-  for (int i = 0; i < m; ++i)
-    for (int k = 0; k < n; ++k) X[k * m + i] = R[i * n + k];
-  if (splits)
-    solve_columns_split<kRows>(lu, m, X);
-  else
+  if (splits) {
+    for (int i = 0; i < 36; ++i) data[i] = mass[i];
+    if (!factor_split(data)) return false;
+    eliminate_split<kRows, is_moved_by_rows(kSize, kRows)>(data, R, m, data + n * n + n * m, W);
+  } else {
+    // Of known size they are local, where nothing else can point at them.
+    Room<kSize * kSize> lu_room(data);
+    Room<kSize * kRows> X_room(data + n * n + n * m);
+    double *lu = lu_room.begin(), *X = X_room.begin();
+    for (int i = 0; i < n * n; ++i) lu[i] = mass[i];
+    if (!factor_definite<kSize>(lu, n)) return false;
+    for (int i = 0; i < m; ++i)
+      for (int k = 0; k < n; ++k) X[k * m + i] = R[i * n + k];
     solve_columns<kSize, kRows>(lu, n, m, X);
-  lu_room.copy_to(data);
-  X_room.copy_to(data + n * n + n * m);
-  if (is_definite) add_mobility<kSize, kRows>(body, R, X);
-  return is_definite;
+    multiply<kSize, kRows>(R, X, n, m, W);
+    lu_room.copy_to(data);
+    if constexpr (is_moved_by_rows(kSize, kRows)) {
+      for (int i = 0; i < m; ++i)
+        for (int k = 0; k < n; ++k) data[n * n + n * m + i * n + k] = X[k * m + i];
+    } else {
+      X_room.copy_to(data + n * n + n * m);
+    }
+  }
+  add_mobility(body, W);
+  return true;
 }
 
-template <int kSize, int kRows>
-void JointLu::add_mobility(const Body& body, const double* R, const double* X) {
-  const int n = known<kSize>(body.size), m = known<kRows>(body.num_rows);
-  const int num_touches = body.touch_end - body.touch_begin;
+/// W = R M̂⁻¹Rᵀ of a body to the blocks of S.
+void JointLu::add_mobility(const Body& body, const double* W) {
+  const int m = body.num_rows, num_touches = body.touch_end - body.touch_begin;
   const Touch* touches = touches_.data() + body.touch_begin;
   const Target* target = targets_.data() + body.target_begin;
-  Room<kRows * kRows> room(scratch_.data());
-  double* W = room.begin();
-  multiply<kSize, kRows>(R, X, n, m, W);
   for (int a = 0; a < num_touches; ++a)
-    for (int b = 0; b < num_touches; ++b, ++target)
-      for (int i = 0; i < touches[a].count; ++i) {
-        double* to = blocks_.data() + target->at + static_cast<std::ptrdiff_t>(i) * target->stride;
-        const double* from = W + (touches[a].local + i) * m + touches[b].local;
-        for (int j = 0; j < touches[b].count; ++j) to[j] += from[j];
-      }
+    for (int b = 0; b < num_touches; ++b, ++target) {
+      const int rows = touches[a].count, columns = touches[b].count, stride = target->stride;
+      const double* from = W + touches[a].local * m + touches[b].local;
+      double* to = blocks_.data() + target->at;
+      with_known_size<3, 5>(columns, [&]<int kColumns>() {
+        for (int i = 0; i < rows; ++i, to += stride, from += m)
+          for (int j = 0; j < known<kColumns>(columns); ++j) to[j] += from[j];
+      });
+    }
 }
 
 /// Weights, compliances and the equations of rows that are switched off.
@@ -248,9 +258,9 @@ void JointLu::correct() {
   for (std::size_t slot = 0; slot < g_.size(); ++slot)
     step_x_[slot] = defect_[slot] - moved_defect_[slot];
   for (const Pivot& pivot : pivots_)
-    with_known_size(pivot.size, [&]<int kSize>() { substitute_forward<kSize>(pivot); });
+    with_group_size(pivot.size, [&]<int kSize>() { substitute_forward<kSize>(pivot); });
   for (std::size_t k = pivots_.size(); k-- > 0;)
-    with_known_size(pivots_[k].size, [&]<int kSize>() { substitute_back<kSize>(pivots_[k]); });
+    with_group_size(pivots_[k].size, [&]<int kSize>() { substitute_back<kSize>(pivots_[k]); });
   for (const Body& body : bodies_)
     with_known_sizes(body.size, body.num_rows,
                      [&]<int kSize, int kRows>() { finish_body<kSize, kRows>(body); });
@@ -262,31 +272,63 @@ void JointLu::start_body(const Body& body) {
   const int n = known<kSize>(body.size);
   const double* lu = bodies_data_.data() + body.data;
   const double* R = lu + n * n;
-  const double* w = w_.data() + body.dof;
   Room<kSize> room(step_w_.data() + body.dof);
   double* step = room.begin();
-  for (int k = 0; k < n; ++k) step[k] = f_[body.dof + k];
-  const Touch* const end = touches_.data() + body.touch_end;
-  if constexpr (!kIsFirst) {
-    const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
-    for (int i = 0; i < n; ++i) step[i] -= dot<kSize>(mass + i * n, w, n);
-    const double* row = R;
-    for (const Touch* touch = touches_.data() + body.touch_begin; touch != end; ++touch)
-      for (int i = 0; i < touch->count; ++i, row += n) {
-        const double x = x_[touch->slot + i];
-        for (int k = 0; k < n; ++k) step[k] += row[k] * x;
-        defect_[touch->slot + i] -= dot<kSize>(row, w, n);
-      }
-  }
+  if constexpr (kIsFirst)
+    for (int k = 0; k < n; ++k) step[k] = f_[body.dof + k];
+  else
+    find_momentum_defect<kSize>(body, R, step);
   if (kSize == 6 && splits_[body.block])
     solve_split(lu, step);
   else
     solve_definite<kSize>(lu, n, step);
+  const Touch* const end = touches_.data() + body.touch_end;
   const double* row = R;
-  for (const Touch* touch = touches_.data() + body.touch_begin; touch != end; ++touch)
-    for (int i = 0; i < touch->count; ++i, row += n)
-      moved_defect_[touch->slot + i] += dot<kSize>(row, step, n);
-  room.copy_to(step_w_.data() + body.dof);
+  if constexpr (kSize == 6) {
+    const SixPairs motion = SixPairs::gather(step);
+    for (const Touch* touch = touches_.data() + body.touch_begin; touch != end; ++touch)
+      for (int i = 0; i < touch->count; ++i, row += 6)
+        moved_defect_[touch->slot + i] += SixPairs::load(row).dot(motion);
+    motion.store(step_w_.data() + body.dof);
+  } else {
+    for (const Touch* touch = touches_.data() + body.touch_begin; touch != end; ++touch)
+      for (int i = 0; i < touch->count; ++i, row += n)
+        moved_defect_[touch->slot + i] += dot<kSize>(row, step, n);
+    room.copy_to(step_w_.data() + body.dof);
+  }
+}
+
+/// f − M̂w + Rᵀx of a body; defects of its rows −= R w.
+template <int kSize>
+void JointLu::find_momentum_defect(const Body& body, const double* R, double* momentum) {
+  const int n = known<kSize>(body.size);
+  const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
+  const double *w = w_.data() + body.dof, *f = f_.data() + body.dof;
+  const double* row = R;
+  const Touch* const end = touches_.data() + body.touch_end;
+  const Touch* touch = touches_.data() + body.touch_begin;
+  if constexpr (kSize == 6) {
+    const SixPairs motion = SixPairs::load(w);
+    const auto times_w = [&](int k) { return SixPairs::load(mass + 6 * k).dot(motion); };
+    SixPairs sum{load_pair(f) - Pair{times_w(0), times_w(1)},
+                 load_pair(f + 2) - Pair{times_w(2), times_w(3)},
+                 load_pair(f + 4) - Pair{times_w(4), times_w(5)}};
+    for (; touch != end; ++touch)
+      for (int i = 0; i < touch->count; ++i, row += 6) {
+        const SixPairs entries = SixPairs::load(row);
+        sum.add(entries, x_[touch->slot + i]);
+        defect_[touch->slot + i] -= entries.dot(motion);
+      }
+    sum.store(momentum);
+  } else {
+    for (int i = 0; i < n; ++i) momentum[i] = f[i] - dot<kSize>(mass + i * n, w, n);
+    for (; touch != end; ++touch)
+      for (int i = 0; i < touch->count; ++i, row += n) {
+        const double x = x_[touch->slot + i];
+        for (int k = 0; k < n; ++k) momentum[k] += row[k] * x;
+        defect_[touch->slot + i] -= dot<kSize>(row, w, n);
+      }
+  }
 }
 
 /// Adds M̂⁻¹Rᵀ times the impulses to the motion of a body.
@@ -294,13 +336,20 @@ template <int kSize, int kRows>
 void JointLu::finish_body(const Body& body) {
   const int n = known<kSize>(body.size), m = known<kRows>(body.num_rows);
   const double* X = bodies_data_.data() + body.data + n * n + n * m;
-  Room<kRows> room(scratch_.data());
-  double* x = room.begin();
-  for (int t = body.touch_begin; t < body.touch_end; ++t)
-    for (int i = 0; i < touches_[t].count; ++i)
-      x[touches_[t].local + i] = step_x_[touches_[t].slot + i];
   double* step = step_w_.data() + body.dof;
-  for (int k = 0; k < n; ++k) step[k] += dot<kRows>(X + k * m, x, m);
+  if constexpr (is_moved_by_rows(kSize, kRows)) {
+    SixPairs sum = SixPairs::load(step);
+    for (int t = body.touch_begin; t < body.touch_end; ++t)
+      for (int i = 0; i < touches_[t].count; ++i, X += 6)
+        sum.add(SixPairs::load(X), step_x_[touches_[t].slot + i]);
+    sum.store(step);
+  } else {
+    double* x = scratch_.data();
+    for (int t = body.touch_begin; t < body.touch_end; ++t)
+      for (int i = 0; i < touches_[t].count; ++i)
+        x[touches_[t].local + i] = step_x_[touches_[t].slot + i];
+    for (int k = 0; k < n; ++k) step[k] += dot<kRows>(X + k * m, x, m);
+  }
 }
 
 template <int kSize>

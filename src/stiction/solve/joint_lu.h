@@ -123,8 +123,7 @@ class JointLu {
   void load_rows(const Body& body);
   template <int kSize, int kRows>
   bool eliminate_body(const Body& body);
-  template <int kSize, int kRows>
-  void add_mobility(const Body& body, const double* R, const double* X);
+  void add_mobility(const Body& body, const double* W);
   void load_diagonal(double damping);
   template <int kSize>
   bool eliminate_pivot(const Pivot& pivot);
@@ -136,6 +135,8 @@ class JointLu {
   void correct();
   template <int kSize, int kRows, bool kIsFirst>
   void start_body(const Body& body);
+  template <int kSize>
+  void find_momentum_defect(const Body& body, const double* R, double* momentum);
   template <int kSize, int kRows>
   void finish_body(const Body& body);
   template <int kSize>
@@ -170,6 +171,7 @@ class JointLu {
   std::vector<double> blocks_, bodies_data_, scratch_;
   std::vector<double> weight_, compliance_, inverse_;  // by slots; inverse 0: redundant
   std::vector<char> is_active_;                        // by slots
+  bool are_all_active_ = true;
   std::vector<char> splits_;  // per mass block: linear and angular part are not coupled
   std::vector<int> redundant_rows_;
   std::vector<double> f_, g_, w_, x_;             // right-hand side and answer

@@ -4,15 +4,15 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+
+#include "stiction/base/known_size.h"
+#include "stiction/base/pair.h"
 
 namespace stiction {
-
-template <int kSize>
-constexpr int known(int size) {
-  return kSize > 0 ? kSize : size;
-}
 
 /// Room for a matrix: its own where the compiler knows the size, else the given one.
 template <int kCount>
@@ -29,6 +29,7 @@ class Room {
   double* begin_;
 };
 
+/// Loads one by one: a pair that is put together from two stores would have to wait for both.
 template <int kSize>
 inline double dot(const double* a, const double* b, int size) {
   const int n = known<kSize>(size);
@@ -41,6 +42,31 @@ inline double dot(const double* a, const double* b, int size) {
   if (k < n) even += a[k] * b[k];
   return even + odd;
 }
+
+/// A vector of a body in space.
+struct SixPairs {
+  Pair a, b, c;
+  /// Of numbers that were stored one by one.
+  static SixPairs gather(const double* x) {
+    return {Pair{x[0], x[1]}, Pair{x[2], x[3]}, Pair{x[4], x[5]}};
+  }
+  static SixPairs load(const double* x) {
+    return {load_pair(x), load_pair(x + 2), load_pair(x + 4)};
+  }
+  void store(double* x) const {
+    store_pair(a, x);
+    store_pair(b, x + 2);
+    store_pair(c, x + 4);
+  }
+  double dot(const SixPairs& other) const {
+    return sum_of(a * other.a + b * other.b + c * other.c);
+  }
+  void add(const SixPairs& other, double factor) {
+    a += other.a * factor;
+    b += other.b * factor;
+    c += other.c * factor;
+  }
+};
 
 template <int kSize>
 inline double dot_strided(const double* a, const double* b, int size, std::ptrdiff_t stride) {
@@ -107,10 +133,12 @@ inline void solve_columns(const double* lu, int size, int columns, double* X) {
 /// Whether linear and angular velocities of a body are not coupled by its mass block, as long as
 /// nothing implicit couples them.
 inline bool is_split(const double* mass) {
-  bool is_zero = true;
+  std::uint64_t bits = 0;  // but for the signs
   for (int i = 0; i < 3; ++i)
-    for (int j = 3; j < 6; ++j) is_zero &= mass[6 * i + j] == 0 && mass[6 * j + i] == 0;
-  return is_zero;
+    for (int j = 3; j < 6; ++j)
+      bits |= std::bit_cast<std::uint64_t>(mass[6 * i + j]) |
+              std::bit_cast<std::uint64_t>(mass[6 * j + i]);
+  return bits << 1 == 0;
 }
 
 /// factor_definite of a body that is split.
@@ -148,23 +176,48 @@ inline void solve_split(const double* lu, double* x) {
   }
 }
 
-/// solve_columns of a body that is split: the same numbers for less work.
-template <int kColumns>
-inline void solve_columns_split(const double* lu, int columns, double* X) {
+/// W = R X and X = M̂⁻¹Rᵀ, or the transpose of it, of a body that is split, two columns at a time:
+/// they stay in registers while all rows of R pass.
+template <int kColumns, bool kIsTransposed>
+inline void eliminate_split(const double* lu, const double* R, int columns, double* X, double* W) {
   const int m = known<kColumns>(columns);
-  for (int first = 0; first < 6; first += 3) {
-    const double* a = lu + 7 * first;
-    double *x = X + first * m, *y = x + m, *z = y + m;
-    subtract_multiple<kColumns>(a[6], x, m, y);
-    subtract_multiple<kColumns>(a[12], x, m, z);
-    subtract_multiple<kColumns>(a[13], y, m, z);
-    scale<kColumns>(a[14], m, z);
-    subtract_multiple<kColumns>(a[8], z, m, y);
-    scale<kColumns>(a[7], m, y);
-    subtract_multiple<kColumns>(a[1], y, m, x);
-    subtract_multiple<kColumns>(a[2], z, m, x);
-    scale<kColumns>(a[0], m, x);
+  const auto place = [&](int k, int c) { return X + (kIsTransposed ? 6 * c + k : m * k + c); };
+  int c = 0;
+  for (; c + 1 < m; c += 2) {
+    const double *first = R + 6 * c, *second = first + 6;
+    const auto solve = [&](int at, const double* a, Pair& x, Pair& y, Pair& z) {
+      x = Pair{first[at], second[at]};
+      y = Pair{first[at + 1], second[at + 1]} - a[6] * x;
+      z = (Pair{first[at + 2], second[at + 2]} - a[12] * x - a[13] * y) * a[14];
+      y = (y - a[8] * z) * a[7];
+      x = (x - a[1] * y - a[2] * z) * a[0];
+    };
+    Pair x0, x1, x2, x3, x4, x5;
+    solve(0, lu, x0, x1, x2);
+    solve(3, lu + 21, x3, x4, x5);
+    const auto put = [&](int k, const Pair& x) {
+      *place(k, c) = x[0];
+      *place(k, c + 1) = x[1];
+    };
+    put(0, x0);
+    put(1, x1);
+    put(2, x2);
+    put(3, x3);
+    put(4, x4);
+    put(5, x5);
+    for (int i = 0; i < m; ++i) {
+      const double* r = R + 6 * i;
+      store_pair(r[0] * x0 + r[1] * x1 + r[2] * x2 + r[3] * x3 + r[4] * x4 + r[5] * x5,
+                 W + i * m + c);
+    }
   }
+  if (c == m) return;
+  std::array<double, 6> x;
+  for (int k = 0; k < 6; ++k) x[k] = R[6 * c + k];
+  solve_split(lu, x.data());
+  for (int k = 0; k < 6; ++k) *place(k, c) = x[k];
+  const SixPairs column = SixPairs::gather(x.data());
+  for (int i = 0; i < m; ++i) W[i * m + c] = SixPairs::load(R + 6 * i).dot(column);
 }
 
 /// W = R·X with R of columns × size and X of size × columns, two columns at a time: they stay in

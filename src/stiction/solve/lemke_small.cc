@@ -36,7 +36,7 @@ void for_each_row(std::uint64_t rows, const Visit& visit) {
 constexpr int kShortRow = 8;
 
 /// Two numbers that are stored at once.
-using Pair [[gnu::vector_size(16), gnu::may_alias]] = double;
+using AnyPair [[gnu::vector_size(16), gnu::may_alias]] = double;
 
 /// Row k: ones, and a zero in column k.
 template <int kStride>
@@ -159,10 +159,10 @@ void LemkeSmall::load_short_row(const DenseLcpView& lcp, int first, int i) {
   const auto coefficient = [&](int j) {
     return j < kSize ? share * from[j * step] - least[j * step] : 0;
   };
-  auto* const pairs = reinterpret_cast<Pair*>(numbers_.data() + i * kStride);
-  pairs[0] = Pair{share * lcp.q[i] - lcp.q[first], 1};
+  auto* const pairs = reinterpret_cast<AnyPair*>(numbers_.data() + i * kStride);
+  pairs[0] = AnyPair{share * lcp.q[i] - lcp.q[first], 1};
   for (int j = 0; j + kCoefficients < kStride; j += 2)
-    pairs[1 + j / 2] = Pair{coefficient(j), coefficient(j + 1)};
+    pairs[1 + j / 2] = AnyPair{coefficient(j), coefficient(j + 1)};
 }
 
 /// The row that blocks as the variable of `column` grows; −1 if none does.
