@@ -57,7 +57,7 @@ TEST_F(CompareCommand, PrintsATableAndDrawsAPlot) {
 TEST_F(CompareCommand, ByDefaultTakesSchemeSolverAndFiveStepsFromTheScene) {
   const auto result = stiction({"compare", example("bouncing-ball"), "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const json object = json::parse(result.out);
+  const json object = parse_json(result.out);
   std::vector<double> steps;
   for (const json& run : object["runs"]) {
     EXPECT_EQ(run["scheme"], "moreau");
@@ -71,7 +71,7 @@ TEST_F(CompareCommand, ByDefaultTakesSchemeSolverAndFiveStepsFromTheScene) {
 TEST_F(CompareCommand, ByDefaultTheReferenceIsOfSecondOrderIfOneIsCompared) {
   const auto result = compare({"--schemes", "anitescu-potra,trapezoidal-1", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(json::parse(result.out)["reference"]["scheme"], "trapezoidal-1");
+  EXPECT_EQ(parse_json(result.out)["reference"]["scheme"], "trapezoidal-1");
 }
 
 TEST_F(CompareCommand, JsonIsOneObjectWithEveryRun) {
@@ -79,7 +79,7 @@ TEST_F(CompareCommand, JsonIsOneObjectWithEveryRun) {
                                "--error", "v-mean", "--reference-scheme", "stewart-trinkle",
                                "--reference-solver", "auto", "--reference-h", "1e-3"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const json object = json::parse(result.out);
+  const json object = parse_json(result.out);
   EXPECT_EQ(object["scene"], "bouncing-ball");
   EXPECT_EQ(object["duration_s"], 2);
   EXPECT_EQ(object["phases"], 1);
@@ -120,7 +120,7 @@ TEST_F(CompareCommand, CsvHasALinePerRun) {
 
 TEST_F(CompareCommand, SameNumbersAgainButForTimes) {
   const auto errors = [&] {
-    json runs = json::parse(compare({"--json", "--no-plot"}).out)["runs"];
+    json runs = parse_json(compare({"--json", "--no-plot"}).out)["runs"];
     for (json& run : runs)
       for (const char* time : {"wall_s", "steps_per_s"}) run.erase(time);
     return runs;
@@ -133,7 +133,7 @@ TEST_F(CompareCommand, AFailedRunHasAReasonAndNoTime) {
   auto result =
       stiction({"compare", "scene.json", "--solvers", "nsgs,lemke", "--h", "0.02,0.01", "--json"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
-  const json object = json::parse(result.out);
+  const json object = parse_json(result.out);
   EXPECT_EQ(object["status"], "failed");
   EXPECT_EQ(object["runs"][0]["status"], "complete");
   const json& failed = object["runs"][2];

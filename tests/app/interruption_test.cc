@@ -2,6 +2,9 @@
 // readable, and what it holds is an exact prefix of the run.
 #include <fmt/format.h>
 
+#include <csignal>
+#include <filesystem>
+
 #include "stiction/record/recording_reader.h"
 #include "tests/app/program.h"
 
@@ -40,10 +43,10 @@ TEST_F(Interruption, SignalsEndTheRunInOrder) {
     const auto result =
         stiction(arguments, {.signal = signal, .signal_when = is_well_under_way("r.h5")});
     EXPECT_EQ(result.exit_code, 130);
-    EXPECT_EQ(nlohmann::json::parse(result.out)["status"], "interrupted");
+    EXPECT_EQ(parse_json(result.out)["status"], "interrupted");
     const Recording recording = read_recording(file("r.h5"));
     EXPECT_EQ(recording.status, "interrupted");
-    EXPECT_EQ(recording.num_rows(), nlohmann::json::parse(result.out)["steps"].get<int>() + 1);
+    EXPECT_EQ(recording.num_rows(), parse_json(result.out)["steps"].get<int>() + 1);
     EXPECT_TRUE(has_file("state.h5"));
     EXPECT_GT(table("r.h5").size(), 1000u);
   }

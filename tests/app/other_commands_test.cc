@@ -37,7 +37,7 @@ TEST_F(CheckCommand, ReportsEveryFaultOfABadScene) {
 TEST_F(CheckCommand, PrintsTheSchema) {
   const auto result = stiction({"check", "--schema"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(nlohmann::json::parse(result.out)["title"], "Stiction scene");
+  EXPECT_EQ(parse_json(result.out)["title"], "Stiction scene");
   EXPECT_EQ(stiction({"check"}).exit_code, 2);
 }
 

@@ -1,6 +1,8 @@
 // stiction run: results, options, files.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "stiction/problem/problem_file.h"
 #include "stiction/record/recording_reader.h"
 #include "tests/app/program.h"
@@ -15,7 +17,7 @@ TEST_F(RunCommand, JsonIsOneObjectWithAllKeysAndNothingElse) {
   const auto result = stiction({"run", example("bouncing-ball"), "--json"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  const Json object = Json::parse(result.out);  // throws if anything follows
+  const Json object = parse_json(result.out);  // throws if anything follows
   for (const char* key :
        {"scene", "scheme", "solver", "steps", "simulated_s", "wall_s", "contacts_max",
         "residual_max", "gap_min", "joint_error_max", "energy_ledger", "status", "substeps",
@@ -77,7 +79,7 @@ TEST_F(RunCommand, OptionsOverrideTheScene) {
   const auto result =
       stiction({"run", example("bouncing-ball"), "--json", "--h", "0.01", "--duration", "0.095",
                 "--solver", "auto", "--friction", "disc", "--threads", "2"});
-  const Json object = Json::parse(result.out);
+  const Json object = parse_json(result.out);
   EXPECT_EQ(object["solver"], "auto");
   EXPECT_EQ(object["steps"], 10);  // nine and a half
   EXPECT_NEAR(object["simulated_s"], 0.095, 1e-15);
@@ -197,20 +199,20 @@ TEST_F(RunCommand, LostOutputIsAnErrorAndLostMessagesAreNot) {
 TEST_F(RunCommand, UnreachableToleranceStopsWithTheCertificate) {
   const auto result = stiction({"run", example("bouncing-ball"), "--tol", "1e-30", "--json"});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_EQ(Json::parse(result.out)["status"], "rejected");
+  EXPECT_EQ(parse_json(result.out)["status"], "rejected");
   for (const char* part : {"stiction: step from t = ", "misses the tolerance 1e-30: residual ",
                            "(momentum ", ", bilateral ", ", cone ", "solver: "})
     EXPECT_NE(result.err.find(part), std::string::npos) << part << "\n" << result.err;
   const Recording recording = read_recording(file("bouncing-ball.h5"));
   EXPECT_EQ(recording.status, "rejected");
-  EXPECT_EQ(recording.num_rows(), Json::parse(result.out)["steps"].get<int>() + 1);
+  EXPECT_EQ(recording.num_rows(), parse_json(result.out)["steps"].get<int>() + 1);
 }
 
 TEST_F(RunCommand, AcceptedStepsAboveToleranceAreCounted) {
   const auto result = stiction({"run", example("woodpecker"), "--duration", "0.01", "--tol",
                                 "1e-30", "--on-failure", "accept-and-flag", "--json"});
   EXPECT_EQ(result.exit_code, 3);
-  const Json object = Json::parse(result.out);
+  const Json object = parse_json(result.out);
   EXPECT_EQ(object["status"], "above tolerance");
   EXPECT_EQ(object["steps"], 100);
   EXPECT_GT(object["steps_above_tolerance"], 0);
@@ -221,8 +223,8 @@ TEST_F(RunCommand, RetriesEndAtTheSmallestStep) {
   const auto result = stiction({"run", example("woodpecker"), "--duration", "0.01", "--tol",
                                 "1e-30", "--on-failure", "retry-smaller", "--json"});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_EQ(Json::parse(result.out)["status"], "rejected");
-  EXPECT_GT(Json::parse(result.out)["retries"], 0);
+  EXPECT_EQ(parse_json(result.out)["status"], "rejected");
+  EXPECT_GT(parse_json(result.out)["retries"], 0);
 }
 
 TEST_F(RunCommand, ProblemOfAStepCanBeDumped) {

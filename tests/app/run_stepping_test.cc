@@ -43,7 +43,7 @@ class RunStepping : public ProgramTest {
     options.insert(options.begin(), {"run", scene, "--json"});
     const auto result = stiction(options);
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    return Json::parse(result.out);
+    return parse_json(result.out);
   }
 };
 
@@ -115,7 +115,7 @@ TEST_F(RunStepping, NotesGoToStderrAndIntoTheJson) {
   EXPECT_EQ(stiction({"run", scene, "--quiet"}).err, "");
   const auto json = stiction({"run", scene, "--json"});
   EXPECT_EQ(json.err, "");
-  EXPECT_EQ(Json::parse(json.out)["notes"], Json::array({note}));
+  EXPECT_EQ(parse_json(json.out)["notes"], Json::array({note}));
 }
 
 TEST_F(RunStepping, OptionsOfTheCommandLineReachTheScheme) {
@@ -239,7 +239,7 @@ TEST_F(RunStepping, RecordingFlagsStepsAboveTolerance) {
     const Recording recording = read_recording(file("r.h5"));
     EXPECT_EQ(recording.status, "above tolerance");
     EXPECT_EQ(std::accumulate(recording.flagged.begin(), recording.flagged.end(), 0),
-              Json::parse(result.out)["steps_above_tolerance"]);
+              parse_json(result.out)["steps_above_tolerance"]);
   }
 }
 

@@ -1,8 +1,10 @@
 // stiction solve and files that are no problems, or problems that are hard: what it says, what it
 // writes and how it ends. A refusal is one line on standard error that names the file, exit 2, and
 // no file is left behind. A missed tolerance is an answer with its certificate, exit 3.
+#include <filesystem>
 #include <limits>
 
+#include "stiction/base/random.h"
 #include "stiction/problem/problem_file.h"
 #include "stiction/scene/problem_reader.h"
 #include "stiction/solve/solvers.h"
@@ -118,7 +120,7 @@ TEST_F(SolveBadInput, EmptyProblemsAreSolvedInZeroIterationsByEverySolver) {
     for (const char* name : {"local.hdf5", "lcp.hdf5", "dump.hdf5"}) {
       const auto result = stiction({"solve", name, "--solver", solver, "--json"});
       ASSERT_EQ(result.exit_code, 0) << solver << " " << name << ": " << result.out << result.err;
-      const auto json = nlohmann::json::parse(result.out);
+      const auto json = parse_json(result.out);
       EXPECT_EQ(json["iterations"], 0) << solver << " " << name;
       EXPECT_EQ(json["status"], "solved");
       EXPECT_TRUE(json["r"].empty());
@@ -134,7 +136,7 @@ TEST_F(SolveBadInput, MissedToleranceIsReportedWithTheBestIterateAndItsCertifica
     const auto result =
         stiction({"solve", "none.hdf5", "--solver", solver, "--json", "--out", "out.hdf5"});
     EXPECT_EQ(result.exit_code, 3) << result.out << result.err;
-    const auto json = nlohmann::json::parse(result.out);
+    const auto json = parse_json(result.out);
     EXPECT_NE(json["status"], "solved");
     ASSERT_EQ(json["r"].size(), 1u);
     EXPECT_TRUE(json["r"][0].is_number());
@@ -156,7 +158,7 @@ TEST_F(SolveBadInput, ToleranceBelowRoundingIsAdmittedAsMissed) {
   write_local(file("local.hdf5"), example);
   const auto result = stiction({"solve", "local.hdf5", "--tol", "1e-300", "--json"});
   ASSERT_TRUE(result.exit_code == 0 || result.exit_code == 3) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = parse_json(result.out);
   // Either it really is exact or it is said that it is not; and the answer is good all the same.
   EXPECT_EQ(result.exit_code == 0, json["status"] == "solved");
   EXPECT_EQ(result.exit_code == 0, json["error"].get<double>() <= 1e-300);
@@ -167,7 +169,7 @@ TEST_F(SolveBadInput, SectionThatASolverRefusesIsNotSolvedAsAnother) {
   write_local(file("local.hdf5"), make_local_example(3, 2, 1));
   const auto result = stiction({"solve", "local.hdf5", "--solver", "lemke", "--json"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
-  EXPECT_EQ(nlohmann::json::parse(result.out)["status"], "problem not supported by this solver");
+  EXPECT_EQ(parse_json(result.out)["status"], "problem not supported by this solver");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST_F(SolveCommand, SolvesAnLcpAndSaysSoInJson) {
   const auto result = stiction({"solve", "small.hdf5", "--solver", "lemke", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err, "");
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = parse_json(result.out);
   EXPECT_EQ(json["problem"], "small");
   EXPECT_EQ(json["kind"], "lcp");
   EXPECT_EQ(json["size"], 2);
@@ -67,14 +67,14 @@ TEST_F(SolveCommand, DumpOfAStepIsSolved) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto result = stiction({"solve", "step.h5", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(nlohmann::json::parse(result.out)["kind"], "step");
+  EXPECT_EQ(parse_json(result.out)["kind"], "step");
 }
 
 TEST_F(SolveCommand, EmptyProblemIsSolvedInNoIterations) {
   write_local(file("empty.hdf5"), make_local_example(3, 0, 1));
   const auto result = stiction({"solve", "empty.hdf5", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = parse_json(result.out);
   EXPECT_EQ(json["iterations"], 0);
   EXPECT_EQ(json["r"], nlohmann::json::array());
 }
@@ -88,7 +88,7 @@ TEST_F(SolveCommand, ProblemWithoutSolutionEndsAboveTolerance) {
   write_lcp(file("none.hdf5"), example, "lcp");
   const auto result = stiction({"solve", "none.hdf5", "--json"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = parse_json(result.out);
   EXPECT_NE(json["status"], "solved");
   EXPECT_EQ(json["r"].size(), 1u);
   EXPECT_GE(json["error"].get<double>(), 1e-8);
@@ -130,7 +130,7 @@ TEST_F(SolveCommand, NamesRowsThatContradictEachOther) {
   EXPECT_EQ(text.exit_code, 3) << text.err;
   EXPECT_NE(text.out.find("not solved: no solution exists"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("contradict each other: contacts 1\n"), std::string::npos) << text.out;
-  const auto json = nlohmann::json::parse(stiction({"solve", "none.hdf5", "--json"}).out);
+  const auto json = parse_json(stiction({"solve", "none.hdf5", "--json"}).out);
   EXPECT_EQ(json["status"], "no solution exists");
   EXPECT_EQ(json["contradiction"]["contacts"], nlohmann::json::array({1}));
   EXPECT_EQ(json["above_tolerance"]["contacts"], nlohmann::json::array({1}));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "stiction/base/error.h"
 #include "tests/base/file_size_limit.h"
 #include "tests/base/temporary_folder.h"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 
 #include "stiction/base/atomic_file.h"

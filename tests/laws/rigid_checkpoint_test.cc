@@ -11,30 +11,12 @@
 
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
 
 using Eigen::Vector3d;
-
-struct Rule {
-  std::string scheme;
-  bool iterates = false;
-  std::string name() const { return scheme + (iterates ? ", iterated" : ""); }
-};
-
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const std::string& scheme : scheme_names()) rules.push_back({scheme});
-  rules.push_back({"spook", true});
-  return rules;
-}
-
-SimulationOptions options_of(const Rule& rule, double h) {
-  SimulationOptions options{.scheme = rule.scheme, .h = h};
-  options.stepping.spook.position_iteration = rule.iterates;
-  return options;
-}
 
 /// An arm on a motor with a limit, a forearm with friction and a spring, a ball on a rope of
 /// springs that a force pushes and that bounces on the floor, a gear and a kinematic lift.
@@ -86,11 +68,9 @@ Model machine() {
       world.add_joint({.name = "axle", .type = JointType::kHinge, .bodies = {kWorld, wheel}},
                       {.at = {0, 1, 1}, .axis = {0, 1, 0}});
   world.add_gear("gear", shoulder, axle, -1.5);
-  world.add_contact({.name = "floor",
-                     .sides = {{{.body = ball, .shape = Sphere{.radius = 0.1}},
-                                {.shape = Plane{.normal = {0, 0, 1}, .offset = 0}}}},
-                     .mu = 0.4,
-                     .restitution = 0.5});
+  const MaterialId rubber = world.add_material({.name = "rubber", .mu = 0.4, .restitution = 0.5});
+  world.add_shape({.body = ball, .shape = Sphere{.radius = 0.1}, .material = rubber});
+  world.add_shape({.body = kWorld, .shape = Plane{}});
   return world.build_model();
 }
 

@@ -10,31 +10,13 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
 
 using Eigen::Vector3d;
 using std::numbers::pi;
-
-struct Rule {
-  std::string scheme;
-  bool iterates = false;
-  std::string name() const { return scheme + (iterates ? ", iterated" : ""); }
-};
-
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const std::string& scheme : scheme_names()) rules.push_back({scheme});
-  rules.push_back({"spook", true});
-  return rules;
-}
-
-SimulationOptions options_of(const Rule& rule, double h) {
-  SimulationOptions options{.scheme = rule.scheme, .h = h};
-  options.stepping.spook.position_iteration = rule.iterates;
-  return options;
-}
 
 /// What a scheme makes of a constant acceleration: the end of the step's velocity moves it, or the
 /// mean one.
@@ -46,10 +28,6 @@ double distance_at(const Rule& rule, double acceleration, double t, double h) {
 
 /// Rigid rows yield by 1e-8 of a step's free motion at most.
 constexpr double kYield = 1e-7;
-
-const RigidBodySystem& system_of(const Simulation& simulation) {
-  return dynamic_cast<const RigidBodySystem&>(*simulation.model().parts()[0].system);
-}
 
 double coordinate(const Simulation& simulation, JointId joint,
                   JointCoordinate which = JointCoordinate::kAngle) {

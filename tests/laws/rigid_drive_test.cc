@@ -8,31 +8,13 @@
 
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
 
 using Eigen::Vector3d;
 using Target = JointMotor::Target;
-
-struct Rule {
-  std::string scheme;
-  bool iterates = false;
-  std::string name() const { return scheme + (iterates ? ", iterated" : ""); }
-};
-
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const std::string& scheme : scheme_names()) rules.push_back({scheme});
-  rules.push_back({"spook", true});
-  return rules;
-}
-
-SimulationOptions options_of(const Rule& rule, double h) {
-  SimulationOptions options{.scheme = rule.scheme, .h = h};
-  options.stepping.spook.position_iteration = rule.iterates;
-  return options;
-}
 
 /// Whether the mean velocity moves bodies, or that of the end of a step.
 bool moves_by_mean(const Rule& rule) {
@@ -65,8 +47,7 @@ Model build(const Wheel& wheel, RigidBodyBuilder world = {}) {
 
 double angle_of(const Simulation& simulation) {
   const State& s = simulation.state();
-  return dynamic_cast<const RigidBodySystem&>(*simulation.model().parts()[0].system)
-      .joint_coordinate(s.t, s.q, 0, JointCoordinate::kAngle);
+  return system_of(simulation).joint_coordinate(s.t, s.q, 0, JointCoordinate::kAngle);
 }
 
 double speed_of(const Simulation& simulation) { return simulation.state().v[5]; }

@@ -12,6 +12,7 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
@@ -63,10 +64,6 @@ struct Top {
     return world.build_model();
   }
 };
-
-const RigidBodySystem& system_of(const Simulation& simulation) {
-  return dynamic_cast<const RigidBodySystem&>(*simulation.model().parts()[0].system);
-}
 
 Matrix3d rotation_of(const Simulation& simulation) {
   const State& s = simulation.state();

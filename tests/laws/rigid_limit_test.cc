@@ -7,6 +7,7 @@
 
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
@@ -38,30 +39,10 @@ Model falling_flap(double restitution) {
 
 double angle_of(const Simulation& simulation) {
   const State& s = simulation.state();
-  return dynamic_cast<const RigidBodySystem&>(*simulation.model().parts()[0].system)
-      .joint_coordinate(s.t, s.q, 0, JointCoordinate::kAngle);
-}
-
-struct Rule {
-  std::string scheme;
-  bool iterates = false;
-  std::string name() const { return scheme + (iterates ? ", iterated" : ""); }
-};
-
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const std::string& scheme : scheme_names()) rules.push_back({scheme});
-  rules.push_back({"spook", true});
-  return rules;
+  return system_of(simulation).joint_coordinate(s.t, s.q, 0, JointCoordinate::kAngle);
 }
 
 constexpr double h = 1e-3;
-
-SimulationOptions options_of(const Rule& rule) {
-  SimulationOptions options{.scheme = rule.scheme, .h = h};
-  options.stepping.spook.position_iteration = rule.iterates;
-  return options;
-}
 
 /// How far the flap moves in a step, at most: it reaches ω² = 2 m g l sin b / J.
 double largest_step() {
@@ -70,7 +51,7 @@ double largest_step() {
 
 TEST(JointLimit, StopsAHingeWithoutRestitution) {
   for (const Rule& rule : all_rules()) {
-    Simulation simulation(falling_flap(0), options_of(rule));
+    Simulation simulation(falling_flap(0), options_of(rule, h));
     simulation.run(0.6);
     // moreau detects a limit behind the fact and stays where it stopped; spook comes back, and its
     // iteration goes on to breathe within what gravity does in a step.
@@ -101,7 +82,7 @@ TEST(JointLimit, ReboundsWithItsRestitution) {
   constexpr double kRestitution = 0.7;
   for (const Rule& rule : all_rules()) {
     if (rule.scheme == "stewart-trinkle") continue;  // its impacts are inelastic
-    Simulation simulation(falling_flap(kRestitution), options_of(rule));
+    Simulation simulation(falling_flap(kRestitution), options_of(rule, h));
     double last = 1;
     bool turns_back = false;
     for (int i = 0; i < 1000 && !turns_back; ++i) {
@@ -135,7 +116,7 @@ TEST(JointLimit, SliderBouncesBetweenItsLimits) {
                                  .upper = 0.5,
                                  .restitution = 1}}},
                     {.axis = {1, 0, 0}});
-    Simulation simulation(world.build_model(), options_of(rule));
+    Simulation simulation(world.build_model(), options_of(rule, h));
     double lowest = 0, highest = 0;
     for (int i = 0; i < 1500; ++i) {
       simulation.step();

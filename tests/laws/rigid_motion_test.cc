@@ -10,6 +10,7 @@
 #include "stiction/model/system_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
@@ -20,29 +21,7 @@ using Eigen::Vector3d;
 
 constexpr double kGravity = 9.81;
 
-struct Rule {
-  std::string scheme;
-  bool iterates = false;
-  std::string name() const { return scheme + (iterates ? ", iterated" : ""); }
-  bool is_second_order() const { return iterates || scheme == "trapezoidal-2"; }
-};
-
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const std::string& scheme : scheme_names()) rules.push_back({scheme});
-  rules.push_back({"spook", true});
-  return rules;
-}
-
-SimulationOptions options_of(const Rule& rule, double h) {
-  SimulationOptions options{.scheme = rule.scheme, .h = h};
-  options.stepping.spook.position_iteration = rule.iterates;
-  return options;
-}
-
-const RigidBodySystem& system_of(const Simulation& simulation) {
-  return dynamic_cast<const RigidBodySystem&>(*simulation.model().parts()[0].system);
-}
+bool is_second_order(const Rule& rule) { return rule.iterates || rule.scheme == "trapezoidal-2"; }
 
 Pose pose_of(const Simulation& simulation, BodyId body) {
   return system_of(simulation).pose_of(simulation.state().t, simulation.state().q, body);
@@ -154,7 +133,7 @@ TEST(KinematicBody, DrivesAPendulumLikeItsOwnCoordinateDoes) {
           0.4 + system_of(simulation).joint_coordinate(s.t, s.q, 0, JointCoordinate::kAngle) -
           reference.state().q[0]));
     }
-    EXPECT_GE(fitted_order(steps, errors), rule.is_second_order() ? 1.9 : 0.85) << rule.name();
+    EXPECT_GE(fitted_order(steps, errors), is_second_order(rule) ? 1.9 : 0.85) << rule.name();
   }
 }
 
@@ -233,7 +212,7 @@ TEST(Chain, ConvergesInEverySchemeWithItsOrder) {
       steps.push_back(kDuration / n);
       errors.push_back(difference.norm());
     }
-    EXPECT_GE(fitted_order(steps, errors), rule.is_second_order() ? 1.9 : 0.85) << rule.name();
+    EXPECT_GE(fitted_order(steps, errors), is_second_order(rule) ? 1.9 : 0.85) << rule.name();
   }
 }
 

@@ -11,6 +11,7 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
@@ -25,28 +26,8 @@ constexpr double kGravity = 9.81;
 /// A scheme with its order on a pendulum in six coordinates, without spin: moreau's rows are at the
 /// middle of the step. trapezoidal-1 takes rows at a prediction of the end, where turning joints
 /// cost it an order.
-struct Rule {
-  const char* scheme;
-  bool iterates;
-  double order;
-};
-constexpr Rule kRules[] = {{"stewart-trinkle", false, 1},
-                           {"anitescu-potra", false, 1},
-                           {"linearly-implicit-euler", false, 1},
-                           {"moreau", false, 2},
-                           {"spook", false, 1},
-                           {"trapezoidal-1", false, 1},
-                           {"trapezoidal-2", false, 2},
-                           {"spook", true, 2}};
-
-SimulationOptions options_of(const Rule& rule, double h) {
-  SimulationOptions options{.scheme = rule.scheme, .h = h};
-  options.stepping.spook.position_iteration = rule.iterates;
-  return options;
-}
-
-std::string name_of(const Rule& rule) {
-  return std::string(rule.scheme) + (rule.iterates ? ", iterated" : "");
+double order_of(const Rule& rule) {
+  return rule.iterates || rule.scheme == "moreau" || rule.scheme == "trapezoidal-2" ? 2 : 1;
 }
 
 /// A bar of unequal inertias whose centre hangs `arm` below a pivot at the origin, turned by
@@ -76,10 +57,6 @@ struct Bar {
   double inertia_at_pivot() const { return inertia[1] + mass * arm * arm; }
 };
 
-const RigidBodySystem& system_of(const Simulation& simulation) {
-  return dynamic_cast<const RigidBodySystem&>(*simulation.model().parts()[0].system);
-}
-
 /// From the place of the centre of mass.
 double angle_of(const Simulation& simulation) {
   const VectorXd& q = simulation.state().q;
@@ -103,7 +80,7 @@ TEST(Pendulum, HangsStraightAfterAQuarterOfTheEllipticPeriod) {
   const Bar bar{.angle = 2};
   const double period = 4 * complete_elliptic_integral(std::sin(bar.angle / 2)) *
                         std::sqrt(bar.inertia_at_pivot() / (bar.mass * kGravity * bar.arm));
-  for (const Rule& rule : kRules) {
+  for (const Rule& rule : all_rules()) {
     std::vector<double> steps, errors;
     for (const int n : {100, 200, 400, 800}) {
       Simulation simulation(bar.build(), options_of(rule, period / 4 / n));
@@ -111,7 +88,7 @@ TEST(Pendulum, HangsStraightAfterAQuarterOfTheEllipticPeriod) {
       steps.push_back(period / 4 / n);
       errors.push_back(std::abs(angle_of(simulation)));
     }
-    EXPECT_NEAR(fitted_order(steps, errors), rule.order, 0.15) << name_of(rule);
+    EXPECT_NEAR(fitted_order(steps, errors), order_of(rule), 0.15) << rule.name();
   }
 }
 
@@ -124,7 +101,7 @@ TEST(Pendulum, ConeOfABodyOnABallIsSteady) {
                                 ((bar.inertia_at_pivot() - 0.05) * std::cos(bar.angle)));
   bar.angular_velocity = {0, 0, rate};
   const double duration = 2 * pi / rate;
-  for (const Rule& rule : kRules) {
+  for (const Rule& rule : all_rules()) {
     std::vector<double> steps, errors;
     for (const int n : {100, 200, 400, 800}) {
       Simulation simulation(bar.build(), options_of(rule, duration / n));
@@ -135,7 +112,7 @@ TEST(Pendulum, ConeOfABodyOnABallIsSteady) {
       steps.push_back(duration / n);
       errors.push_back(move.norm());
     }
-    EXPECT_NEAR(fitted_order(steps, errors), rule.order, 0.15) << name_of(rule);
+    EXPECT_NEAR(fitted_order(steps, errors), order_of(rule), 0.15) << rule.name();
   }
 }
 
@@ -169,7 +146,7 @@ Vector3d force_on_b(const Simulation& simulation, const RigidBodySystem::Reactio
 TEST(Pendulum, HingeBearsTheClosedFormReactionOfASwingingBar) {
   const Bar bar{.angle = pi / 2};
   const double j = bar.inertia_at_pivot(), m = bar.mass, l = bar.arm;
-  for (const Rule& rule : kRules) {
+  for (const Rule& rule : all_rules()) {
     std::vector<double> steps, errors;
     for (const int n : {50, 100, 200, 400}) {
       Simulation simulation(bar.build(), options_of(rule, 0.3 / n));
@@ -184,17 +161,17 @@ TEST(Pendulum, HingeBearsTheClosedFormReactionOfASwingingBar) {
       force_on_b(simulation, pivot, kWorld, 0);
       // Nothing turns the bar out of its plane, and a hinge leaves its axis free.
       for (const int side : {0, 1})
-        EXPECT_LE(pivot.torque[side].norm(), 1e-12 * exact.norm()) << name_of(rule);
+        EXPECT_LE(pivot.torque[side].norm(), 1e-12 * exact.norm()) << rule.name();
     }
-    EXPECT_NEAR(fitted_order(steps, errors), 1, 0.15) << name_of(rule);
-    EXPECT_LE(errors.back(), 0.02 * m * kGravity) << name_of(rule);
+    EXPECT_NEAR(fitted_order(steps, errors), 1, 0.15) << rule.name();
+    EXPECT_LE(errors.back(), 0.02 * m * kGravity) << rule.name();
   }
 }
 
 // Two bodies hang from each other at rest: the upper joint carries both, the lower one the lower. A
 // weight off the axis of the fixed joint adds its moment.
 TEST(Pendulum, JointsAtRestBearTheWeightBelowThem) {
-  for (const Rule& rule : kRules) {
+  for (const Rule& rule : all_rules()) {
     RigidBodyBuilder world;
     world.set_gravity({0, 0, -kGravity});
     const Eigen::Matrix3d inertia = Vector3d(0.1, 0.2, 0.25).asDiagonal();
@@ -222,19 +199,18 @@ TEST(Pendulum, JointsAtRestBearTheWeightBelowThem) {
     EXPECT_LE(
         (force_on_b(simulation, joints[0], kWorld, upper) - Vector3d(0, 0, 5 * kGravity)).norm(),
         kYield * 5 * kGravity)
-        << name_of(rule);
+        << rule.name();
     EXPECT_LE(
         (force_on_b(simulation, joints[1], upper, lower) - Vector3d(0, 0, 3 * kGravity)).norm(),
         kYield * 5 * kGravity)
-        << name_of(rule);
+        << rule.name();
     // The weight at x = 0.3 turns by 0.3 · 3g about +y; the ceiling's answer in its own axes, and
     // the weld's on the lower body in that body's.
     const Vector3d moment(0, -0.9 * kGravity, 0);
-    EXPECT_LE((joints[0].torque[0] + moment).norm(), kYield * 5 * kGravity) << name_of(rule);
+    EXPECT_LE((joints[0].torque[0] + moment).norm(), kYield * 5 * kGravity) << rule.name();
     EXPECT_LE((turned.inverse() * joints[1].torque[1] - moment).norm(), kYield * 5 * kGravity)
-        << name_of(rule);
-    EXPECT_LE((turned * joints[1].torque[0] + moment).norm(), kYield * 5 * kGravity)
-        << name_of(rule);
+        << rule.name();
+    EXPECT_LE((turned * joints[1].torque[0] + moment).norm(), kYield * 5 * kGravity) << rule.name();
   }
 }
 

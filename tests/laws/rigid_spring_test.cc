@@ -11,6 +11,7 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
@@ -18,24 +19,8 @@ namespace {
 using Eigen::Vector3d;
 using std::numbers::pi;
 
-struct Rule {
-  std::string scheme;
-  bool iterates = false;
-  std::string name() const { return scheme + (iterates ? ", iterated" : ""); }
-  bool is_second_order() const { return iterates || scheme.starts_with("trapezoidal"); }
-};
-
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const std::string& scheme : scheme_names()) rules.push_back({scheme});
-  rules.push_back({"spook", true});
-  return rules;
-}
-
-SimulationOptions options_of(const Rule& rule, double h) {
-  SimulationOptions options{.scheme = rule.scheme, .h = h};
-  options.stepping.spook.position_iteration = rule.iterates;
-  return options;
+bool is_second_order(const Rule& rule) {
+  return rule.iterates || rule.scheme.starts_with("trapezoidal");
 }
 
 /// An oscillation x(t) of a model: x read off the state, and what it is after `duration`.
@@ -56,16 +41,15 @@ void expect_oscillation(const std::string& what, const Oscillation& oscillation)
       errors.push_back(std::abs(oscillation.read(simulation) - oscillation.exact) /
                        oscillation.amplitude);
     }
-    EXPECT_GE(fitted_order(steps, errors), rule.is_second_order() ? 1.9 : 0.85)
+    EXPECT_GE(fitted_order(steps, errors), is_second_order(rule) ? 1.9 : 0.85)
         << what << ", " << rule.name();
-    EXPECT_LE(errors.back(), rule.is_second_order() ? 1e-3 : 0.1) << what << ", " << rule.name();
+    EXPECT_LE(errors.back(), is_second_order(rule) ? 1e-3 : 0.1) << what << ", " << rule.name();
   }
 }
 
 double angle_of(const Simulation& simulation, JointId joint) {
   const State& s = simulation.state();
-  return dynamic_cast<const RigidBodySystem&>(*simulation.model().parts()[0].system)
-      .joint_coordinate(s.t, s.q, joint, JointCoordinate::kAngle);
+  return system_of(simulation).joint_coordinate(s.t, s.q, joint, JointCoordinate::kAngle);
 }
 
 /// x after t from rest at 1: m x'' + δ x' + γ x = 0.

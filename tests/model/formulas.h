@@ -1,8 +1,6 @@
 // Shared by the tests of formulas: a pool with symbols x, y, z, and formulas as text.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,21 +19,11 @@ struct Formulas {
   Expression z = Expression::symbol(pool, "z");
   Expression t = Expression::symbol(pool, "t");
 
-  Expression parse(const std::string& text) const {
-    const ParseResult result = parse_expression(text, symbols, pool);
-    if (result.error) ADD_FAILURE() << text << ": " << result.error->message;
-    return result.expression.value_or(Expression(0));
-  }
+  Expression parse(const std::string& text) const;
 
   /// The value at (x, y, z), t = 0.
   double value(const Expression& f, double x_value = 0, double y_value = 0,
-               double z_value = 0) const {
-    const std::vector<Expression> inputs{x, y, z, t};
-    const double values[] = {x_value, y_value, z_value, 0};
-    double result = 0;
-    Tape({&f, 1}, inputs).evaluate(values, &result);
-    return result;
-  }
+               double z_value = 0) const;
 };
 
 }  // namespace stiction::testing

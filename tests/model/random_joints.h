@@ -6,8 +6,6 @@
 
 #include <Eigen/Geometry>
 #include <array>
-#include <cmath>
-#include <numbers>
 #include <string>
 
 #include "stiction/base/random.h"
@@ -39,39 +37,19 @@ inline constexpr std::array<NamedJointType, kNumJointTypes> kJointTypes{{
     {JointType::kKnifeEdge, "KnifeEdge"},
 }};
 
-inline std::string type_name(const ::testing::TestParamInfo<NamedJointType>& info) {
-  return info.param.name;
-}
+std::string type_name(const ::testing::TestParamInfo<NamedJointType>& info);
 
-inline Vector3d random_vector(Random& random) {
-  const double x = random.normal(), y = random.normal();
-  return {x, y, random.normal()};
-}
+Vector3d random_vector(Random& random);
 
-inline Vector3d random_direction(Random& random) { return random_vector(random).normalized(); }
+Vector3d random_direction(Random& random);
 
-inline Matrix3d turned(double angle, const Vector3d& axis) {
-  return AngleAxisd(angle, axis).toRotationMatrix();
-}
+Matrix3d turned(double angle, const Vector3d& axis);
 
-inline Matrix3d random_rotation(Random& random) {
-  return turned(random.uniform(0, std::numbers::pi), random_direction(random));
-}
+Matrix3d random_rotation(Random& random);
 
-inline Pose random_pose(Random& random) {
-  const Vector3d position = random_vector(random);
-  return {.position = position, .rotation = random_rotation(random)};
-}
+Pose random_pose(Random& random);
 
-inline JointGeometry random_joint(JointType type, Random& random) {
-  JointGeometry joint{.type = type};
-  joint.frame_a = random_pose(random);
-  joint.frame_b = random_pose(random);
-  joint.length = random.uniform(1, 2);
-  joint.pitch = random.uniform(-1, 1);
-  joint.radius = random.uniform(0.5, 1);
-  return joint;
-}
+JointGeometry random_joint(JointType type, Random& random);
 
 /// Two bodies, and the joint angle with its turns (0 where there is none).
 struct JointedPair {
@@ -86,100 +64,25 @@ struct Relative {
 };
 
 /// A placement that the joint allows, by construction and not by its equations.
-inline Relative random_closed_placement(const JointGeometry& joint, Random& random) {
-  const Vector3d place = random_vector(random), z = Vector3d::UnitZ();
-  const double alpha = random.uniform(-3, 3), beta = random.uniform(-1.5, 1.5);
-  switch (joint.type) {
-    case JointType::kBall:
-      return {.frame = {.rotation = random_rotation(random)}};
-    case JointType::kHinge:
-      return {.frame = {.rotation = turned(alpha, z)}, .angle = alpha};
-    case JointType::kSlider:
-      return {.frame = {.position = place.z() * z}};
-    case JointType::kCylindrical:
-      return {.frame = {.position = place.z() * z, .rotation = turned(alpha, z)}, .angle = alpha};
-    case JointType::kUniversal:
-      return {.frame = {.rotation =
-                            turned(alpha, Vector3d::UnitX()) * turned(beta, Vector3d::UnitY())}};
-    case JointType::kFixed:
-      return {};
-    case JointType::kDistance:
-      return {.frame = {.position = joint.length * place.normalized(),
-                        .rotation = random_rotation(random)}};
-    case JointType::kPlanar:
-      return {.frame = {.position = {place.x(), place.y(), 0}, .rotation = turned(alpha, z)},
-              .angle = alpha};
-    case JointType::kScrew: {
-      const double turns = random.uniform(-4, 4);
-      return {.frame = {.position = joint.pitch * turns * z,
-                        .rotation = turned(2 * std::numbers::pi * turns, z)},
-              .angle = 2 * std::numbers::pi * turns};
-    }
-    case JointType::kRollingDisc: {
-      const double tilt = random.uniform(0.6, 1.5);  // between normal and axis
-      return {.frame = {.position = {place.x(), place.y(), joint.radius * std::sin(tilt)},
-                        .rotation =
-                            turned(alpha, z) * turned(tilt, Vector3d::UnitX()) * turned(beta, z)}};
-    }
-    case JointType::kRollingBall:
-      return {.frame = {.position = {place.x(), place.y(), joint.radius},
-                        .rotation = random_rotation(random)}};
-    case JointType::kKnifeEdge:
-      return {.frame = {.position = place, .rotation = random_rotation(random)}};
-  }
-  return {};
-}
+Relative random_closed_placement(const JointGeometry& joint, Random& random);
 
 /// Body a anywhere, body b where frame b is as given.
-inline JointedPair place_bodies(const JointGeometry& joint, const Relative& relative,
-                                Random& random) {
-  JointedPair pair{.a = random_pose(random), .angle = relative.angle};
-  const Matrix3d axes_a = pair.a.rotation * joint.frame_a.rotation;
-  const Vector3d p_a = pair.a.position + pair.a.rotation * joint.frame_a.position;
-  pair.b.rotation = axes_a * relative.frame.rotation * joint.frame_b.rotation.transpose();
-  pair.b.position =
-      p_a + axes_a * relative.frame.position - pair.b.rotation * joint.frame_b.position;
-  return pair;
-}
+JointedPair place_bodies(const JointGeometry& joint, const Relative& relative, Random& random);
 
-inline JointedPair random_closed_pair(const JointGeometry& joint, Random& random) {
-  return place_bodies(joint, random_closed_placement(joint, random), random);
-}
+JointedPair random_closed_pair(const JointGeometry& joint, Random& random);
 
 /// Torn apart by up to 0.4 m and 1.2 rad (a disc by 0.4 rad: it keeps 0.2 rad from lying flat,
 /// where its row jumps).
-inline JointedPair random_open_pair(const JointGeometry& joint, Random& random) {
-  Relative relative = random_closed_placement(joint, random);
-  const double largest = joint.type == JointType::kRollingDisc ? 0.4 : 1.2;
-  relative.frame.position += random.uniform(0, 0.4) * random_direction(random);
-  const double angle = random.uniform(0, largest);
-  relative.frame.rotation = relative.frame.rotation * turned(angle, random_direction(random));
-  return place_bodies(joint, relative, random);
-}
+JointedPair random_open_pair(const JointGeometry& joint, Random& random);
 
 /// Every other pair open.
-inline JointedPair random_pair(const JointGeometry& joint, int i, Random& random) {
-  return i % 2 == 0 ? random_closed_pair(joint, random) : random_open_pair(joint, random);
-}
+JointedPair random_pair(const JointGeometry& joint, int i, Random& random);
 
 /// Moved by `distance` along world axis 0, 1, 2, or turned by it about body axis 3, 4, 5.
-inline Pose displaced(const Pose& pose, int direction, double distance) {
-  Pose moved = pose;
-  if (direction < 3) {
-    moved.position[direction] += distance;
-  } else {
-    moved.rotation = pose.rotation * turned(distance, Vector3d::Unit(direction - 3));
-  }
-  return moved;
-}
+Pose displaced(const Pose& pose, int direction, double distance);
 
 /// As above, of the pair: directions 0 to 5 move body a, 6 to 11 body b.
-inline JointedPair displaced(const JointedPair& pair, int direction, double distance) {
-  JointedPair moved = pair;
-  (direction < 6 ? moved.a : moved.b) =
-      displaced(direction < 6 ? pair.a : pair.b, direction % 6, distance);
-  return moved;
-}
+JointedPair displaced(const JointedPair& pair, int direction, double distance);
 
 /// f'(0) by five points at distance δ = 3e-4. Truncation δ⁴ f⁽⁵⁾/30 ≈ 3e-16 f⁽⁵⁾, rounding about
 /// 2ε |f|/δ ≈ 1e-12 |f|.
@@ -193,8 +96,6 @@ auto differentiate_by_points(const Function& f) {
 /// For values of order one with fifth derivatives up to 3e6, as a disc's near 0.2 rad.
 inline constexpr double kDifferenceTolerance = 1e-9;
 
-inline double entry(const PairRow& row, int direction) {
-  return direction < 6 ? row.a[direction] : row.b[direction - 6];
-}
+double entry(const PairRow& row, int direction);
 
 }  // namespace stiction::testing

@@ -2,10 +2,9 @@
 // own settings as options of a simulation.
 #pragma once
 
-#include <fstream>
+#include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "stiction/scene/scene.h"
@@ -14,44 +13,16 @@
 namespace stiction::testing {
 
 /// The scene after `edit(document)` has changed its JSON.
-template <class Edit>
-Scene edited_scene(const std::string& name, const Edit& edit) {
-  std::ifstream file(std::string(STICTION_SOURCE_DIR) + "/examples/" + name + ".json");
-  auto document = nlohmann::ordered_json::parse(file, nullptr, true, /*ignore_comments=*/true);
-  edit(document);
-  Diagnostics diagnostics(name);
-  auto scene = read_scene(document.dump(2), {}, diagnostics);
-  if (!scene) throw std::runtime_error(diagnostics.to_text());
-  return *scene;
-}
+Scene edited_scene(const std::string& name,
+                   const std::function<void(nlohmann::ordered_json& document)>& edit);
 
 /// The scene with other values for some parameters of its system; parameters that it does not have
 /// fail the test.
-inline Scene scene_variant(const std::string& name, const std::map<std::string, double>& values) {
-  return edited_scene(name, [&](nlohmann::ordered_json& document) {
-    auto& parameters = document.at("generalized").at("parameters");
-    for (const auto& [parameter, value] : values) parameters.at(parameter) = value;
-  });
-}
+Scene scene_variant(const std::string& name, const std::map<std::string, double>& values);
 
 /// What the scene's author asks for, to be changed where a test wants something else.
-inline SimulationOptions options_of(const Scene& scene) {
-  const SimulateSettings& settings = scene.simulate;
-  return {.scheme = settings.scheme,
-          .solver = settings.solver,
-          .h = settings.h,
-          .tolerance = settings.tolerance,
-          .friction = settings.friction,
-          .penetration_tolerance = settings.penetration_tolerance,
-          .project_start = settings.project_start,
-          .stepping = settings.stepping};
-}
+SimulationOptions options_of(const Scene& scene);
 
-inline SimulationOptions options_of(const Scene& scene, const std::string& scheme, double h) {
-  SimulationOptions options = options_of(scene);
-  options.scheme = scheme;
-  options.h = h;
-  return options;
-}
+SimulationOptions options_of(const Scene& scene, const std::string& scheme, double h);
 
 }  // namespace stiction::testing

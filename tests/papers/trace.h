@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -26,23 +25,11 @@ class Trace final : public StepObserver {
     }
   };
 
-  void on_step(const StepRecord& record) override {
-    samples.push_back({record.state, record.energy.now.total(), record.contacts});
-    events.insert(events.end(), record.events.begin(), record.events.end());
-  }
+  void on_step(const StepRecord& record) override;
 
   /// The largest gain of energy in one step, −∞ without steps.
-  double energy_gain_max() const {
-    double gain = -std::numeric_limits<double>::infinity();
-    for (std::size_t i = 1; i < samples.size(); ++i)
-      gain = std::max(gain, samples[i].energy - samples[i - 1].energy);
-    return gain;
-  }
-  double energy_max() const {
-    double energy = -std::numeric_limits<double>::infinity();
-    for (const Sample& sample : samples) energy = std::max(energy, sample.energy);
-    return energy;
-  }
+  double energy_gain_max() const;
+  double energy_max() const;
   /// The largest |f(state)| over all samples, the start included.
   template <class Function>
   double largest(const Function& f) const {
@@ -51,12 +38,7 @@ class Trace final : public StepObserver {
     return value;
   }
   /// Events of one kind, in order.
-  std::vector<StepEvent> events_of(EventKind kind) const {
-    std::vector<StepEvent> found;
-    for (const StepEvent& event : events)
-      if (event.kind == kind) found.push_back(event);
-    return found;
-  }
+  std::vector<StepEvent> events_of(EventKind kind) const;
 
   std::vector<Sample> samples;  // the first is the start
   std::vector<StepEvent> events;

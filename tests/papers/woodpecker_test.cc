@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
@@ -142,7 +143,7 @@ TEST_P(WoodpeckerWithEvents, GivesTheLimitOfSmallStepsAtTheSceneStep) {
   // A scheme of second order that locates impacts, jamming and slipping has no phase noise: what
   // Moreau's scheme needs a step of 1e-5 for, it has at 1e-4. Under Newton's law, that is, which
   // is the paper's; and from a start without the penetration of Table I.
-  const Scene scene = edited_scene("woodpecker", [](auto& document) {
+  const Scene scene = edited_scene("woodpecker", [](nlohmann::ordered_json& document) {
     for (auto& contact : document["generalized"]["contacts"]) contact["impact"] = "newton";
   });
   SimulationOptions options = options_of(scene, GetParam(), 1e-4);

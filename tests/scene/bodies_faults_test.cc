@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "tests/sanitizers.h"
 #include "tests/scene/body_texts.h"
 
 namespace stiction {
@@ -466,10 +467,11 @@ TEST(BodiesFaults, AnyValueMayBeOddWithoutHarm) {
   const nlohmann::json odd = nlohmann::json::parse(
       R"([null, true, 0, -1, 1e308, 1e-308, "", "ball", "hinge", "t", "1/0", [], {}, [0, 0, 0],
       [[]], [1, 2], {"axis": []}, {"type": "mesh"}])");
+  constexpr int kStride = testing::kHasSanitizers ? 4 : 1;
   int num_values = 0, num_refused = 0;
   nlohmann::json count = good;
   visit_all(count, [&](nlohmann::json&) { ++num_values; });
-  for (int target = 1; target < num_values; ++target)
+  for (int target = 1; target < num_values; target += kStride)
     for (const nlohmann::json& value : odd) {
       nlohmann::json scene = good;
       int index = 0;
@@ -482,7 +484,7 @@ TEST(BodiesFaults, AnyValueMayBeOddWithoutHarm) {
       });
       num_refused += read(scene) ? 0 : 1;
     }
-  EXPECT_GT(num_refused, num_values * static_cast<int>(odd.size()) / 2);
+  EXPECT_GT(num_refused, num_values / kStride * static_cast<int>(odd.size()) / 2);
 }
 
 }  // namespace

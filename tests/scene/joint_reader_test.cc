@@ -2,9 +2,11 @@
 // and couplings arrive in the description.
 #include "stiction/scene/joint_reader.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
@@ -34,8 +36,7 @@ std::array<Pose, 2> world_frames(const RigidBodyDescription& scene) {
   const JointDescription& joint = scene.joints.at(0);
   for (const int side : {0, 1}) {
     const BodyDescription& body = scene.bodies.at(joint.bodies[side]);
-    frames[side] =
-        compose({body.position, body.orientation.toRotationMatrix()}, joint.frames[side]);
+    frames[side] = Pose{body.position, body.orientation.toRotationMatrix()} * joint.frames[side];
   }
   return frames;
 }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "stiction/base/error.h"
 #include "stiction/problem/problem_file.h"
 #include "stiction/scene/problem_reader.h"
+#include "tests/sanitizers.h"
 #include "tests/scene/problem_examples.h"
 
 namespace stiction {
@@ -184,17 +186,9 @@ const FileKind kKinds[] = {
 
 // ----------------------------------------------------------------------------------------- checks
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ST_HAS_SANITIZER 1
-#endif
-#endif
-/// HDF5 itself may ask for gigabytes that it never touches; the sanitizer touches their shadow.
-#if defined(ST_HAS_SANITIZER) || defined(__SANITIZE_ADDRESS__)
-constexpr long kAllowedKib = std::numeric_limits<long>::max();
-#else
-constexpr long kAllowedKib = 64 * 1024;  // for files of ten kilobytes
-#endif
+/// For files of ten kilobytes. HDF5 itself may ask for gigabytes that it never touches; the
+/// sanitizer touches their shadow.
+constexpr long kAllowedKib = testing::kHasSanitizers ? std::numeric_limits<long>::max() : 64 * 1024;
 
 long peak_memory_kib() {
   rusage usage = {};

@@ -2,6 +2,8 @@
 // with project_start those that moving the start repairs are passed over.
 #include "stiction/scene/start_faults.h"
 
+#include <gtest/gtest.h>
+
 #include "tests/scene/scene_texts.h"
 
 namespace stiction {

@@ -2,7 +2,10 @@
 // every one arrives, and every bad one is refused at its place.
 #include "stiction/scene/stepping_reader.h"
 
+#include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "stiction/scene/schema.h"
 #include "tests/scene/scene_texts.h"

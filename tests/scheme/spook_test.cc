@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "stiction/model/system_builder.h"
 #include "stiction/sim/simulation.h"
 #include "stiction/solve/solvers.h"
+#include "tests/dense_algebra.h"
 #include "tests/fitted_slope.h"
 #include "tests/model/random_joints.h"
 
@@ -118,15 +118,18 @@ TEST(Spook, FollowsItsRecurrenceForEveryComplianceRelaxationAndRank) {
         Simulation simulation(system.build(), options);
 
         const Eigen::MatrixXd inverse_mass = system.masses.cwiseInverse().asDiagonal();
-        const Eigen::MatrixXd A_0 = system.G * inverse_mass * system.G.transpose();
+        const Eigen::MatrixXd A_0 =
+            multiply(multiply(system.G, inverse_mass), system.G.transpose());
         Eigen::MatrixXd A_eps = A_0;
         A_eps.diagonal() += compliance * A_0.diagonal();
-        const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> modes(A_0, A_eps);
-        const Eigen::MatrixXd Y = modes.eigenvectors();  // yᵀA_ε y = 1
+        const Modes modes = find_modes(A_0, A_eps);
+        const Eigen::MatrixXd& Y = modes.vectors;  // yᵀA_ε y = 1
         const double phi = 1 / (1 + 4 * relaxation);
 
         const auto amplitudes = [&] {
-          return Eigen::VectorXd(Y.transpose() * (system.G * simulation.state().q - system.c));
+          return multiply(Y.transpose(), multiply(system.G, simulation.state().q) - system.c)
+              .col(0)
+              .eval();
         };
         Eigen::VectorXd last = amplitudes();
         const double start = last.norm();
@@ -139,7 +142,7 @@ TEST(Spook, FollowsItsRecurrenceForEveryComplianceRelaxationAndRank) {
           simulation.step();
           const Eigen::VectorXd next = amplitudes();
           for (int i = 0; i < rank.num_rows; ++i) {
-            const double a = modes.eigenvalues()[i];
+            const double a = modes.values[i];
             const double trace = 2 - a * (1 + 3 * phi), determinant = 1 - a * (1 - phi);
             ASSERT_NEAR(next[i], trace * now[i] - determinant * last[i], tolerance)
                 << "step " << n << ", mode " << i << ", a = " << a;
@@ -338,11 +341,17 @@ TEST(Spook, PullsOfJointsAndContactsTurnABodyBack) {
 // -------------------------------------------------------------------------------------------------
 // The position iteration, (T31)
 
+std::vector<NamedJointType> holonomic_types() {
+  std::vector<NamedJointType> types;
+  for (const NamedJointType& named : kJointTypes)
+    if (num_constraints(named.type) > 0) types.push_back(named);
+  return types;
+}
+
 class MeanRows : public ::testing::TestWithParam<NamedJointType> {};
-INSTANTIATE_TEST_SUITE_P(Joints, MeanRows, ::testing::ValuesIn(kJointTypes), type_name);
+INSTANTIATE_TEST_SUITE_P(Joints, MeanRows, ::testing::ValuesIn(holonomic_types()), type_name);
 
 TEST_P(MeanRows, TimesTheMeanVelocityAreTheChangeOfTheConstraints) {
-  if (num_constraints(GetParam().type) == 0) GTEST_SKIP() << "no holonomic rows";
   Random random(7);
   for (int i = 0; i < 200; ++i) {
     SCOPED_TRACE("sample " + std::to_string(i));

@@ -1,6 +1,8 @@
 // No allocation in the stepping loop after warm-up. The counter replaces malloc in this test
 // program; sanitizers bring their own, so the test is left out under them.
-#if !defined(__SANITIZE_ADDRESS__) && !(defined(__clang__) && __has_feature(address_sanitizer))
+#include "tests/sanitizers.h"
+
+#if !ST_HAS_SANITIZERS
 
 #include <gtest/gtest.h>
 

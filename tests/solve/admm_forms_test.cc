@@ -2,12 +2,12 @@
 // problems that both take.
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 #include <string>
 
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/admm_solver.h"
+#include "tests/dense_algebra.h"
 #include "tests/solve/disc_problem.h"
 #include "tests/solve/saddle_ldlt_problems.h"
 #include "tests/solve/sphere_grid.h"
@@ -42,7 +42,7 @@ double relative_difference(const StepProblem& problem, const StepSolution& a,
     const VectorXd p = ConstVectorMap(problem.p.data() + start, n);
     const MatrixXd mass = problem.mass_block(k);
     difference += change.dot(mass * change);
-    size += velocity.dot(mass * velocity) + p.dot(mass.inverse() * p);
+    size += velocity.dot(mass * velocity) + p.dot(testing::solve_dense(mass, p).col(0));
   }
   return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
 }

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 #include <string>
 
 #include "stiction/base/random.h"
 #include "stiction/solve/admm_solver.h"
+#include "tests/dense_algebra.h"
 #include "tests/solve/disc_problem.h"
 #include "tests/solve/saddle_ldlt_problems.h"
 
@@ -78,7 +78,7 @@ void expect_same_equations(const StepProblem& problem, std::uint64_t seed) {
       if (blocks.kind[i] == FrictionBlocks::Kind::kFree) D[i] = 1e-6;
     ASSERT_TRUE(saddle.factor(D));
     const MatrixXd S = W + MatrixXd(ConstVectorMap(D.data(), n).asDiagonal());
-    const VectorXd expected = S.partialPivLu().solve(x);
+    const VectorXd expected = testing::solve_dense(S, x);
     VectorXd solved = x;
     saddle.solve(solved);
     // The condition is at most ‖W‖/1e-6 with joints and ‖W‖/ρ without; ‖W‖ is at most n here.

@@ -3,20 +3,11 @@
 // are left out under them.
 #pragma once
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ST_COUNTS_ALLOCATIONS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ST_COUNTS_ALLOCATIONS 0
-#endif
-#endif
-#ifndef ST_COUNTS_ALLOCATIONS
-#define ST_COUNTS_ALLOCATIONS 1
-#endif
+#include "tests/sanitizers.h"
+
+#define ST_COUNTS_ALLOCATIONS !ST_HAS_SANITIZERS
 
 #if ST_COUNTS_ALLOCATIONS
-
-#include <gtest/gtest.h>
 
 #include <vector>
 
@@ -27,22 +18,7 @@ namespace stiction::testing {
 long num_allocations();
 
 /// Solves all problems from nothing, twice, and expects the second round to take no memory.
-inline void expect_no_allocation_once_warm(Solver& solver,
-                                           const std::vector<StepProblem>& problems) {
-  StepSolution solution;
-  const auto solve_all = [&] {
-    for (const StepProblem& problem : problems) {
-      solution.w.clear();
-      solution.lambda.clear();
-      solution.r.clear();
-      (void)solver.solve(problem, solution);
-    }
-  };
-  solve_all();
-  const long before = num_allocations();
-  solve_all();
-  EXPECT_EQ(num_allocations(), before) << solver.name();
-}
+void expect_no_allocation_once_warm(Solver& solver, const std::vector<StepProblem>& problems);
 
 }  // namespace stiction::testing
 

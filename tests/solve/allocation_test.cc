@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "stiction/base/random.h"
 #include "stiction/solve/auto_solver.h"
 #include "stiction/solve/lemke_solver.h"
 #include "tests/solve/random_problem.h"
@@ -29,6 +30,23 @@ void* malloc(std::size_t size) {
 namespace stiction {
 
 long testing::num_allocations() { return num_mallocs; }
+
+void testing::expect_no_allocation_once_warm(Solver& solver,
+                                             const std::vector<StepProblem>& problems) {
+  StepSolution solution;
+  const auto solve_all = [&] {
+    for (const StepProblem& problem : problems) {
+      solution.w.clear();
+      solution.lambda.clear();
+      solution.r.clear();
+      (void)solver.solve(problem, solution);
+    }
+  };
+  solve_all();
+  const long before = num_allocations();
+  solve_all();
+  EXPECT_EQ(num_allocations(), before) << solver.name();
+}
 
 namespace {
 

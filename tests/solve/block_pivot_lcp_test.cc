@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "stiction/base/random.h"
+#include "tests/dense_algebra.h"
 
 namespace stiction {
 namespace {
@@ -86,8 +87,7 @@ int enumerate(const BoundedLcp& lcp, Eigen::VectorXd& solution) {
     if (!z.allFinite()) continue;
     const Eigen::VectorXd w0 = matrix * z + q;
     if (!between.empty()) {
-      const Eigen::MatrixXd block = matrix(between, between);
-      z(between) = block.fullPivLu().solve(-w0(between));
+      z(between) = testing::solve_dense(matrix(between, between), -w0(between));
     }
     if (residual(lcp, {z.data(), z.data() + n}) > 1e-9) continue;
     solution = z;

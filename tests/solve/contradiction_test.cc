@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stiction/base/random.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/lemke_solver.h"
 #include "tests/solve/edge_problems.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "stiction/base/random.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/solvers.h"
 #include "tests/solve/law_check.h"

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "stiction/base/random.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/published_error.h"
 #include "stiction/solve/solvers.h"

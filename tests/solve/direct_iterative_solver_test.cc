@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stiction/base/error.h"
+#include "stiction/base/random.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/direct_iterative_friction.h"
 #include "stiction/solve/lemke_solver.h"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "stiction/base/random.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/cone_projection.h"
 #include "stiction/solve/solvers.h"

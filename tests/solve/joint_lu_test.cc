@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "stiction/base/random.h"
+#include "tests/dense_algebra.h"
 #include "tests/solve/joint_problems.h"
 
 namespace stiction {
@@ -80,7 +82,7 @@ TEST_P(JointLuChain, AgreesWithADenseSolve) {
   EXPECT_LT(equation_error(problem, solution), 24 * kEpsilon);
   if (chain.num_bodies > 60) return;
   const DenseStep step(problem);
-  const VectorXd exact = step.A.fullPivLu().solve(step.b);
+  const VectorXd exact = testing::solve_dense(step.A, step.b);
   const VectorXd z = step.join(solution);
   // Forward errors: a chain of n links is n² as soft as a joint, times 10³ for the inertias of this
   // family; both solves have it.
@@ -118,7 +120,7 @@ TEST(JointLu, MassBlocksOfAnySizeAndRowsOfOneBody) {
     RowMatrixMap block = problem.add_mass_block(size);
     const MatrixXd factor = MatrixXd::NullaryExpr(
         size, size, [&](Eigen::Index, Eigen::Index) { return random.normal(); });
-    block = factor * factor.transpose() + MatrixXd::Identity(size, size);
+    block = testing::multiply(factor, factor.transpose()) + MatrixXd::Identity(size, size);
     if (size > 1) {
       block(0, 1) += 0.7;
       block(1, 0) -= 0.7;
@@ -244,11 +246,10 @@ TEST(JointLu, DependentRowsShareTheLoadInTheNormOfTheirMobility) {
     const MatrixXd S = step.delassus();
     const VectorXd root = S.diagonal().cwiseSqrt();
     const MatrixXd scaled = root.cwiseInverse().asDiagonal() * S * root.cwiseInverse().asDiagonal();
-    Eigen::JacobiSVD<MatrixXd> svd(scaled, Eigen::ComputeFullU | Eigen::ComputeFullV);
-    svd.setThreshold(1e-10);
-    ASSERT_EQ(svd.rank(), problem.num_rows() - 3);
+    ASSERT_EQ(testing::rank_of(scaled, 1e-10), problem.num_rows() - 3);
     const VectorXd right = root.cwiseInverse().asDiagonal() * step.free_rows();
-    const VectorXd x = root.cwiseInverse().asDiagonal() * svd.solve(right).eval();
+    const VectorXd x =
+        root.cwiseInverse().asDiagonal() * testing::solve_least_norm(scaled, right, 1e-10);
     const Eigen::Map<const VectorXd> lambda(shared.lambda.data(), problem.num_rows());
     // Rounding over the damping.
     EXPECT_LT((lambda - x).norm(), 1e-7 * x.norm());

@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "stiction/base/error.h"
 #include "stiction/base/random.h"
+#include "tests/dense_algebra.h"
 
 namespace stiction {
 namespace {
@@ -64,9 +65,9 @@ bool has_basic_solution(const RowMatrix& matrix, const Eigen::VectorXd& q) {
       if (set >> i & 1) support.push_back(i);
     Eigen::VectorXd z = Eigen::VectorXd::Zero(n);
     if (!support.empty()) {
-      const Eigen::FullPivLU<Eigen::MatrixXd> lu(matrix(support, support));
-      if (!lu.isInvertible() || lu.rcond() < 1e-8) continue;
-      z(support) = lu.solve(-q(support));
+      const auto part = testing::try_solve_dense(matrix(support, support), -q(support), 1e-8);
+      if (!part) continue;
+      z(support) = *part;
     }
     if (z.minCoeff() >= 0 && (matrix * z + q).minCoeff() >= -1e-12) return true;
   }

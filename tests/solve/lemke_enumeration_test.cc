@@ -2,15 +2,18 @@
 // anew, with dense matrices, so that nothing is shared with the solver.
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <limits>
 #include <vector>
 
 #include "stiction/solve/lemke_solver.h"
+#include "tests/dense_algebra.h"
 #include "tests/solve/random_problem.h"
 
 namespace stiction {
 namespace {
+
+using testing::multiply;
 
 MatrixXd dense_mass(const StepProblem& problem) {
   MatrixXd mass = MatrixXd::Zero(problem.num_dofs(), problem.num_dofs());
@@ -49,20 +52,20 @@ struct PlanarLcp {
       i += has_friction(problem, j) ? 4 : 1;
     }
     jacobian = dense_contacts(problem);
-    inverse_mass = dense_mass(problem).inverse();
+    inverse_mass = testing::inverse_of(dense_mass(problem));
     p = Eigen::Map<const VectorXd>(problem.p.data(), problem.num_dofs());
     const ConstVectorMap compliance(problem.contact_compliance.data(), jacobian.rows());
     const ConstVectorMap bias(problem.contact_bias.data(), jacobian.rows());
-    MatrixXd delassus = jacobian * inverse_mass * jacobian.transpose();
-    delassus += MatrixXd(compliance.asDiagonal());
-    matrix += directions.transpose() * delassus * directions;
-    q = directions.transpose() * (jacobian * inverse_mass * p + bias);
+    MatrixXd delassus = multiply(jacobian, multiply(inverse_mass, jacobian.transpose()));
+    delassus.diagonal() += compliance;
+    matrix += multiply(directions.transpose(), multiply(delassus, directions));
+    q = multiply(directions.transpose(), multiply(jacobian, multiply(inverse_mass, p)) + bias);
   }
   static bool has_friction(const StepProblem& problem, int j) {
     return problem.mu[j] > 0 && problem.contacts.num_rows(j) == 2;
   }
   VectorXd velocity(const VectorXd& z) const {
-    return inverse_mass * (p + jacobian.transpose() * (directions * z));
+    return multiply(inverse_mass, p + multiply(jacobian.transpose(), multiply(directions, z)));
   }
   MatrixXd matrix, directions, jacobian, inverse_mass;
   VectorXd q, p;
@@ -78,11 +81,11 @@ std::vector<VectorXd> enumerate(const PlanarLcp& lcp) {
       if (set >> i & 1) indices.push_back(i);
     VectorXd z = VectorXd::Zero(size);
     if (!indices.empty()) {
-      const Eigen::FullPivLU<MatrixXd> lu(MatrixXd(lcp.matrix(indices, indices)));
-      if (!lu.isInvertible()) continue;
-      z(indices) = lu.solve(-lcp.q(indices));
+      const auto part = testing::try_solve_dense(lcp.matrix(indices, indices), -lcp.q(indices));
+      if (!part) continue;
+      z(indices) = *part;
     }
-    const VectorXd y = lcp.matrix * z + lcp.q;
+    const VectorXd y = multiply(lcp.matrix, z) + lcp.q;
     if (z.minCoeff() > -1e-9 && y.minCoeff() > -1e-9) velocities.push_back(lcp.velocity(z));
   }
   return velocities;

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <vector>
 
 #include "stiction/base/random.h"
+#include "tests/dense_algebra.h"
 
 namespace stiction {
 namespace {
@@ -139,8 +140,8 @@ TEST(LemkeLcp, SetsDependentFreeVariablesToZero) {
   Eigen::MatrixXd rows(5, 4);  // three free rows, the third a combination of the others
   for (double& x : rows.reshaped()) x = random.normal();
   rows.row(2) = rows.row(0) - 2 * rows.row(1);
-  const Eigen::MatrixXd matrix = rows * rows.transpose();
-  const Eigen::VectorXd q = rows * Eigen::Vector4d(1, -2, 0.5, -1);
+  const Eigen::MatrixXd matrix = testing::multiply(rows, rows.transpose());
+  const Eigen::VectorXd q = testing::multiply(rows, Eigen::Vector4d(1, -2, 0.5, -1));
   const Solved solved = solve(matrix, q, 3);
   ASSERT_EQ(solved.report.status, LcpStatus::kSolved);
   EXPECT_EQ((solved.z.head(3).array() == 0).count(), 1);
@@ -153,8 +154,8 @@ TEST(LemkeLcp, AgreesInDoubleAndLongDouble) {
     const int size = random.integer(1, 20);
     Eigen::MatrixXd factor(size, size);
     for (double& x : factor.reshaped()) x = random.normal();
-    const Eigen::MatrixXd matrix =
-        factor * factor.transpose() / size + 0.1 * Eigen::MatrixXd::Identity(size, size);
+    const Eigen::MatrixXd matrix = testing::multiply(factor, factor.transpose()) / size +
+                                   0.1 * Eigen::MatrixXd::Identity(size, size);
     Eigen::VectorXd q(size);
     for (double& x : q) x = random.normal();
     const Solved solved = solve(matrix, q);

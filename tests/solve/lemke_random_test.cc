@@ -8,6 +8,7 @@
 
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/lemke_solver.h"
+#include "tests/sanitizers.h"
 #include "tests/solve/random_problem.h"
 
 namespace stiction {
@@ -44,16 +45,7 @@ void expect_all_solved(std::uint64_t num_seeds, int num_allowed = 0) {
   ::testing::Test::RecordProperty("worst_residual", fmt::format("{:.3g}", worst));
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ST_HAS_SANITIZER 1
-#endif
-#endif
-#ifdef ST_HAS_SANITIZER
-constexpr std::uint64_t kNumSeeds = 800;
-#else
-constexpr std::uint64_t kNumSeeds = 10000;
-#endif
+constexpr std::uint64_t kNumSeeds = testing::kHasSanitizers ? 800 : 10000;
 
 TEST(Lemke, SolvesTenThousandRandomProblems) { expect_all_solved(kNumSeeds); }
 

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <vector>
 
+#include "stiction/base/random.h"
 #include "stiction/problem/certificate.h"
 #include "tests/solve/random_problem.h"
 

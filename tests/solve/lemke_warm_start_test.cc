@@ -1,6 +1,7 @@
 // A warm start may save pivots but not change whether an answer is one.
 #include <gtest/gtest.h>
 
+#include "stiction/base/random.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/lemke_revised.h"
 #include "stiction/solve/lemke_solver.h"

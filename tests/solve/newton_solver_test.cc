@@ -9,6 +9,7 @@
 
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/lemke_solver.h"
+#include "tests/sanitizers.h"
 #include "tests/solve/disc_problem.h"
 #include "tests/solve/edge_problems.h"
 #include "tests/solve/law_check.h"
@@ -16,16 +17,7 @@
 namespace stiction {
 namespace {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ST_HAS_SANITIZER 1
-#endif
-#endif
-#ifdef ST_HAS_SANITIZER
-constexpr std::uint64_t kNumSeeds = 40;
-#else
-constexpr std::uint64_t kNumSeeds = 400;
-#endif
+constexpr std::uint64_t kNumSeeds = testing::kHasSanitizers ? 40 : 400;
 
 struct Tally {
   int solved = 0;

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
 #include "stiction/base/random.h"
+#include "tests/dense_algebra.h"
 #include "tests/solve/random_problem.h"
 #include "tests/solve/saddle_ldlt_problems.h"
 
@@ -197,11 +197,8 @@ void expect_exactly_the_dependent_rows_named(const StepProblem& problem) {
   for (Eigen::Index i = 0, k = 0; i < R.rows(); ++i)
     if (!std::binary_search(named.begin(), named.end(), static_cast<int>(i)))
       kept.row(k++) = R.row(i).normalized();
-  Eigen::ColPivHouseholderQR<MatrixXd> all(R), rest(kept);
-  all.setThreshold(1e-9);
-  rest.setThreshold(1e-9);
-  EXPECT_EQ(all.rank(), kept.rows());
-  EXPECT_EQ(rest.rank(), kept.rows());
+  EXPECT_EQ(testing::rank_of(R, 1e-9), kept.rows());
+  EXPECT_EQ(testing::rank_of(kept, 1e-9), kept.rows());
 }
 
 TEST(SaddleLdlt, NamesTheRowsOfADuplicatedJoint) {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 
+#include "stiction/base/random.h"
 #include "stiction/solve/delassus.h"
+#include "tests/dense_algebra.h"
 #include "tests/solve/disc_problem.h"
 
 namespace stiction {
@@ -46,7 +48,8 @@ TEST(SaddleLu, SolvesWhatADenseFactorisationSolves) {
     ASSERT_TRUE(blocks.assemble(problem));
     const std::vector<double> A = random_blocks(random, blocks.num_blocks(), 1);
     const std::vector<double> B = random_blocks(random, blocks.num_blocks(), 5);
-    const MatrixXd S = to_dense(blocks.W, A) * to_dense(blocks.W) + to_dense(blocks.W, B);
+    const MatrixXd S =
+        testing::multiply(to_dense(blocks.W, A), to_dense(blocks.W)) + to_dense(blocks.W, B);
     ASSERT_TRUE(lu.factor(blocks.W, A, B));
     const VectorXd b = VectorXd::LinSpaced(blocks.num_rows(), -1, 1);
     VectorXd x = b;

@@ -1,0 +1,11 @@
+# Step problems made for tests and benchmarks, and independent judges of their solutions: the helpers
+# of tests/solve and dense linear algebra. Needs no GoogleTest, so that benchmarks build without it.
+include_guard(GLOBAL)
+file(GLOB stiction_problem_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/solve/*.cc)
+list(FILTER stiction_problem_sources EXCLUDE REGEX "_test\\.cc$")
+list(APPEND stiction_problem_sources ${CMAKE_CURRENT_LIST_DIR}/dense_algebra.cc)
+add_library(stiction_test_problems STATIC ${stiction_problem_sources})
+target_include_directories(stiction_test_problems PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(stiction_test_problems PUBLIC stiction PRIVATE stiction_settings
+                      fmt::fmt)
+target_precompile_headers(stiction_test_problems REUSE_FROM stiction)
