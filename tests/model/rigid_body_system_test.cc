@@ -46,7 +46,11 @@ Model make_mechanism() {
     joint.length = 1;
     joint.pitch = 0.1;
     joint.radius = 0.5;
-    world.add_joint(joint, {.at = {i - 0.4, 0.2, 0.1}, .axis = {0.6, 0, 0.8}});
+    const double x = i - 0.4;
+    if (joint.type == JointType::kDistance)
+      world.add_distance(joint, {.from = {x, 0.2, 0.1}, .to = {x, 0.2, 1.1}});
+    else
+      world.add_joint(joint, {.at = {x, 0.2, 0.1}, .axis = {0.6, 0, 0.8}, .axis2 = {0, 1, 0}});
   }
   return world.build_model();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace stiction {
 namespace {
@@ -225,35 +226,56 @@ void ContactModel::evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps
 void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   evaluate_all_gaps(t, q, gaps);
   double* detected = gaps.data() + num_fixed_contacts();
-  suppress_alternatives(detected, [&](int j) { detected[j] = kInfinity; });
+  suppress_alternatives([&](const Patch& patch) { return separation_of(patch, detected); },
+                        [&](int j) { detected[j] = kInfinity; });
 }
 
 void ContactModel::mark_suppressed(const VectorXd& gaps, std::vector<char>& is_suppressed) const {
+  const double* detected = gaps.data() + num_fixed_contacts();
   is_suppressed.assign(num_contacts(), 0);
-  suppress_alternatives(gaps.data() + num_fixed_contacts(),
+  suppress_alternatives([&](const Patch& patch) { return separation_of(patch, detected); },
                         [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
 }
 
-/// Of the patches of a group only the one with the largest separation counts, the first of equals.
-template <class Suppress>
-void ContactModel::suppress_alternatives(const double* gaps, const Suppress& suppress) const {
-  const auto separation_of = [&](const Patch& patch) {
-    return *std::min_element(gaps + patch.first, gaps + patch.first + patch.count);
+void ContactModel::mark_suppressed(const VectorXd& start_gaps, const VectorXd& gaps,
+                                   const std::vector<char>& is_active,
+                                   std::vector<char>& is_suppressed) const {
+  const double* at_start = start_gaps.data() + num_fixed_contacts();
+  const double* detected = gaps.data() + num_fixed_contacts();
+  const auto active = is_active.begin() + num_fixed_contacts();
+  const auto rank_of = [&](const Patch& patch) {
+    const double before = separation_of(patch, at_start),
+                 separation = separation_of(patch, detected);
+    const bool is_asked = std::find(active + patch.first, active + patch.first + patch.count, 1) !=
+                          active + patch.first + patch.count;
+    const bool parts = before >= 0 || (separation >= 0 && !is_asked);
+    return std::pair(parts, parts ? separation : before);
   };
+  is_suppressed.assign(num_contacts(), 0);
+  suppress_alternatives(rank_of, [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
+}
+
+double ContactModel::separation_of(const Patch& patch, const double* gaps) {
+  return *std::min_element(gaps + patch.first, gaps + patch.first + patch.count);
+}
+
+/// Of the patches of a group only the one of the highest rank counts, the first of equals.
+template <class Rank, class Suppress>
+void ContactModel::suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const {
   const auto suppress_all = [&](const Patch& patch) {
     for (int k = patch.first; k < patch.first + patch.count; ++k) suppress(k);
   };
   const Patch* best = nullptr;
-  double largest = 0;
+  decltype(rank_of(Patch{})) highest{};
   for (const Patch& patch : alternatives_) {
-    const double separation = separation_of(patch);
+    const auto rank = rank_of(patch);
     if (patch.is_first) {
       best = &patch;
-      largest = separation;
-    } else if (separation > largest) {
+      highest = rank;
+    } else if (rank > highest) {
       suppress_all(*best);
       best = &patch;
-      largest = separation;
+      highest = rank;
     } else {
       suppress_all(patch);
     }

@@ -66,6 +66,12 @@ class ContactModel : public Model {
   bool has_alternatives() const { return !alternatives_.empty(); }
   /// Marks, of all contacts, the alternatives that do not count where the gaps are these.
   void mark_suppressed(const VectorXd& gaps, std::vector<char>& is_suppressed) const;
+  /// The same for a step that began with `start_gaps` and is to end with `gaps`, where the contacts
+  /// `is_active` have been asked to be open. A patch that did not part the solids at the start
+  /// counts only while it parts them unasked, or if there is no better: to open it within the step
+  /// takes energy, whereas what parted them at the start can be kept up without.
+  void mark_suppressed(const VectorXd& start_gaps, const VectorXd& gaps,
+                       const std::vector<char>& is_active, std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
   System::ContactPlace locate_contact(const State& state, int contact) const;
   /// Of joints, springs and contacts. Three forces per contact; one matrix per block.
@@ -100,8 +106,9 @@ class ContactModel : public Model {
   void detect_part(int index, const State& state, double h);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
-  template <class Suppress>
-  void suppress_alternatives(const double* gaps, const Suppress& suppress) const;
+  template <class Rank, class Suppress>
+  void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
+  static double separation_of(const Patch& patch, const double* gaps);
 
   CollisionOptions options_;
   std::vector<PartWithSurfaces> surfaces_;

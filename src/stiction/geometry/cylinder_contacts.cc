@@ -21,25 +21,21 @@ void collect_over_plane(ContactPair& pair) {
   const CylinderParts parts(pair.a);
   const Plane& plane = std::get<Plane>(pair.b.shape());
   const ContactFeature ground = make_plane_feature(plane.offset * plane.normal, plane.normal);
-  const double cosine =
-      pair.pose_a.rotation.col(2).dot(pair.pose_b.rotation * plane.normal);  // axis and normal
+  const Vector3d normal = pair.pose_b.rotation * plane.normal;
+  const double cosine = pair.pose_a.rotation.col(2).dot(normal);
   const int low = cosine >= 0 ? 0 : 1;
-  if (std::abs(cosine) > kLeastCosineOfEnd) {
-    for (int k = 0; k < kNumRimPoints; ++k) {
-      pair.emit(make_point_feature(parts.rim_point(low, k)), ground,
-                make_contact_id(CylinderParts::rim_point_code(low, k), whole()));
-    }
+  const Vector3d out = -(pair.pose_a.rotation.transpose() * normal);
+  const bool has_fixed = std::abs(cosine) > kLeastCosineOfEnd;
+  const bool has_rim = !has_fixed || parts.rim_below_fixed_points(out.head<2>().norm()) > pair.tie;
+  for (int k = 0; has_fixed && k < kNumRimPoints; ++k) {
+    if (has_rim && CylinderParts::is_next_to(out, k)) continue;
+    pair.emit(make_point_feature(parts.rim_point(low, k)), ground,
+              make_contact_id(CylinderParts::rim_point_code(low, k), whole()));
   }
-  // The fixed points stand for the rim as long as none of it is lower by more than a tie.
-  const double over_fixed = pair.smallest_gap();
-  const int num_fixed = pair.num_candidates();
   for (const int end : {low, 1 - low}) {
+    if (end == low && !has_rim) continue;
     const double z = CylinderParts::sign_of(end) * parts.half;
     pair.emit(parts.circle_at(z), ground, make_contact_id(CylinderParts::rim_code(end), whole()));
-    if (end == low && pair.num_candidates() > num_fixed &&
-        !(pair.out.candidates.back().gap < over_fixed - pair.tie)) {
-      pair.out.candidates.pop_back();
-    }
   }
   pair.close_patch(pair.smallest_gap());
 }
@@ -77,29 +73,27 @@ class CylinderOverEnd {
   }
 
   void append_disc(int end, int other_end) {
+    const Vector3d center = other_in_own_ * other_.end_center(other_end);
+    const Vector3d out = -(other_in_own_.rotation.transpose() * own_.end_normal(end));
+    const double length = out.head<2>().norm();
+    Vector3d lowest = other_.end_center(other_end);
+    lowest.head<2>() = other_.radius / std::max(length, 1e-300) * out.head<2>();
+    const bool has_rim = other_.rim_below_fixed_points(length) > pair_.tie &&
+                         own_.end_contains(other_in_own_ * lowest, pair_.snap);
     for (int k = 0; k < kNumRimPoints; ++k) {
       const Vector3d point = other_.rim_point(other_end, k);
       if (!own_.end_contains(other_in_own_ * point, pair_.snap)) continue;
+      if (has_rim && CylinderParts::is_next_to(out, k)) continue;
       emit_on(end, make_point_feature(point), CylinderParts::rim_point_code(other_end, k));
     }
-    const Vector3d axis = other_in_own_.rotation.col(2);
-    const Vector3d center = other_in_own_ * other_.end_center(other_end);
     for (int k = 0; k < kNumRimPoints; ++k) {
       append_lifted(end, own_.rim_point(end, k), other_end, CylinderParts::rim_point_code(end, k),
                     face_code(other_end));
     }
     append_circle_crossings(end, other_end, center.head<2>());
-    // The lowest point of the rim, where that is lower than all others.
-    Vector3d out(0, 0, -CylinderParts::sign_of(end));
-    out -= out.dot(axis) * axis;
-    const double length = out.norm();
-    if (!(length > 0)) return;
-    const Vector3d lowest = center + other_.radius / length * out;
-    const double height = CylinderParts::sign_of(end) * lowest.z() - own_.half;
-    if (!own_.end_contains(lowest, pair_.snap)) return;
-    if (!(height < pair_.smallest_gap() - pair_.tie)) return;
-    emit_on(end, other_.circle_at(CylinderParts::sign_of(other_end) * other_.half),
-            CylinderParts::rim_code(other_end));
+    if (has_rim)
+      emit_on(end, other_.circle_at(CylinderParts::sign_of(other_end) * other_.half),
+              CylinderParts::rim_code(other_end));
   }
 
   /// The point of the other end straight over a point of the own end, if there is one.

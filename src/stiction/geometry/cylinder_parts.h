@@ -2,9 +2,11 @@
 //
 // The end of a cylinder that stands on something flat touches with a disc. It is represented by
 // kNumRimPoints points fixed on its rim, evenly spread, and by the rim itself (kCircle), whose
-// lowest point is exact for every tilt: a cylinder that begins to tip over a chord between two
-// fixed points finds the rim in the way as soon as that is lower than all fixed points by more than
-// a tie. At rest only the fixed points are there, always the same ones.
+// lowest point is exact for every tilt. While the end is so flat that between two fixed points the
+// rim is nowhere lower than they are by more than a tie, the rim is left out: at rest only the
+// fixed points are there, always the same ones. Otherwise it takes the place of the fixed points
+// next to its lowest one. Neither changes when a cylinder rolls over one of them: its contact
+// stays.
 #pragma once
 
 #include <Eigen/Core>
@@ -22,7 +24,8 @@ constexpr int kNumRimPoints = 8;
 
 struct CylinderParts {
   explicit CylinderParts(const CollisionShape& shape)
-      : radius(shape.half().x()), half(shape.half().z()) {}
+      : CylinderParts(shape.half().x(), shape.half().z()) {}
+  CylinderParts(double given_radius, double given_half) : radius(given_radius), half(given_half) {}
 
   double radius = 0, half = 0;  // [m]
 
@@ -57,6 +60,18 @@ struct CylinderParts {
   /// [m] of the cylinder along a direction with the cosine c to its axis, from the centre.
   double extent_along(double c) const {
     return half * std::abs(c) + radius * std::sqrt(std::max(0.0, 1 - c * c));
+  }
+  /// [m] at most, by which the rim of an end is below all of its fixed points, for the sine of the
+  /// angle between axis and normal: midway between two of them.
+  double rim_below_fixed_points(double sine) const {
+    static constexpr double kSagitta = 0.07612046748871326;  // 1 − cos(π/8)
+    return kSagitta * radius * sine;
+  }
+  /// Whether the rim stands for a fixed point, if its lowest point is in the direction `out` of the
+  /// frame of the cylinder: within 60°.
+  static bool is_next_to(const Eigen::Vector3d& out, int k) {
+    const CylinderParts unit(1, 0);
+    return unit.rim_point(0, k).head<2>().dot(out.head<2>()) > 0.5 * out.head<2>().norm();
   }
   bool end_contains(const Eigen::Vector3d& point, double margin) const {
     return point.head<2>().norm() <= radius + margin;

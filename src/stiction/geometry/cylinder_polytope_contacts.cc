@@ -103,9 +103,16 @@ class CylinderOverPolytope {
   /// Corners of the overlap of the end with the face: fixed points of the rim over the face, points
   /// over corners of the face, and crossings of the rim with its sides.
   void append_disc(int end) {
+    const Vector3d down = -(b_in_a_.rotation * up_);
+    const double length = down.head<2>().norm();
+    Vector3d lowest = a_.end_center(end);
+    lowest.head<2>() = a_.radius / std::max(length, 1e-300) * down.head<2>();
+    const bool has_rim =
+        a_.rim_below_fixed_points(length) > pair_.tie && is_over_face(a_in_b_ * lowest);
     for (int k = 0; k < kNumRimPoints; ++k) {
       const Vector3d point = a_.rim_point(end, k);
       if (!is_over_face(a_in_b_ * point)) continue;
+      if (has_rim && CylinderParts::is_next_to(down, k)) continue;
       emit_on_face(make_point_feature(point), CylinderParts::rim_point_code(end, k),
                    face_code(face_));
     }
@@ -129,27 +136,15 @@ class CylinderOverPolytope {
         emit_on_face(make_point_feature(tail + chord.end * along), other_code(end), edge);
       }
     }
-    append_lowest_of_rim(end);
+    if (has_rim)
+      emit_on_face(a_.circle_at(CylinderParts::sign_of(end) * a_.half),
+                   CylinderParts::rim_code(end), face_code(face_));
   }
 
   /// The point of the plane of an end straight over a point of b, in the frame of a.
   Vector3d lifted(const Vector3d& point_b, int end) const {
     const Vector3d from = b_in_a_ * point_b, up = b_in_a_.rotation * up_;
     return from + (CylinderParts::sign_of(end) * a_.half - from.z()) / up.z() * up;
-  }
-
-  void append_lowest_of_rim(int end) {
-    const Vector3d down = -(b_in_a_.rotation * up_);
-    const double length = down.head<2>().norm();
-    if (!(length > 0)) return;
-    Vector3d point = a_.end_center(end);
-    point.head<2>() = a_.radius / length * down.head<2>();
-    const Vector3d point_b = a_in_b_ * point;
-    if (!is_over_face(point_b)) return;
-    const double height = up_.dot(point_b - plane_.point);
-    if (!(height < pair_.smallest_gap() - pair_.tie)) return;
-    emit_on_face(a_.circle_at(CylinderParts::sign_of(end) * a_.half), CylinderParts::rim_code(end),
-                 face_code(face_));
   }
 
   /// Ends of the part of the lowest line of the mantle that is over the face, as circles, so that

@@ -11,7 +11,6 @@
 namespace stiction {
 namespace {
 
-using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 struct EdgePair {
@@ -23,24 +22,17 @@ Vector3d edge_vector(const Polytope& polytope, int edge) {
   return polytope.vertices()[e.head] - polytope.vertices()[e.tail];
 }
 
-/// Where the common perpendicular of two edges meets them, as parts of their lengths.
-struct Feet {
-  double on_a = 0, on_b = 0;
-  double squared_sine = 0;
-};
-
 /// What is nearest to what along a known normal, of polytopes a and b. Everything in the frame of
 /// b.
 class NearestFeatures {
  public:
-  NearestFeatures(ContactPair& pair, const Vector3d& normal_W, double gap)
+  NearestFeatures(ContactPair& pair, const Vector3d& normal_W)
       : pair_(pair),
         a_(*pair.a.polytope()),
         b_(*pair.b.polytope()),
         a_in_b_(inverse(pair.pose_b) * pair.pose_a),
         normal_(pair.pose_b.rotation.transpose() * normal_W),
         normal_a_(pair.pose_a.rotation.transpose() * normal_W),
-        gap_(gap),
         vertex_a_(a_.find_support(-normal_a_)),
         vertex_b_(b_.find_support(normal_)) {}
 
@@ -159,8 +151,7 @@ class NearestFeatures {
   const Polytope &a_, &b_;
   Pose a_in_b_;
   Vector3d normal_, normal_a_;  // in the frames of b and a
-  double gap_;
-  int vertex_a_, vertex_b_;  // furthest towards the other
+  int vertex_a_, vertex_b_;     // furthest towards the other
 };
 
 /// From the nearest points: a face if one of them has the separation, else corners and edges, and
@@ -175,7 +166,7 @@ double collect_from_distance(ContactPair& pair) {
     if (pair.smallest_gap() <= distance.gap + pair.snap) return distance.gap;
     pair.drop_candidates();
   }
-  NearestFeatures nearest(pair, distance.normal, distance.gap);
+  NearestFeatures nearest(pair, distance.normal);
   if (!nearest.append_crossing()) nearest.append_others(distance.point_a, distance.point_b);
   options.skips_known = true;
   append_face_contacts(pair, reference, options);
@@ -209,7 +200,7 @@ double collect_box_contacts(ContactPair& pair) {
     const EdgePair edges{
         box_edge_along(*pair.a.polytope(), box_corner_towards(towards_b), best.edge_axis_a),
         box_edge_along(*pair.b.polytope(), box_corner_towards(towards_a), best.edge_axis_b)};
-    NearestFeatures nearest(pair, best.normal, best.separation);
+    NearestFeatures nearest(pair, best.normal);
     if (nearest.crosses(edges.edge_a, edges.edge_b) && nearest.append_crossing(edges)) {
       options.skips_known = true;
       append_face_contacts(pair, best.face, options);

@@ -352,7 +352,9 @@ class CurvedOnTriangle {
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
       if ((nearest - t_.corners[k]).norm() > tie_) continue;
-      if (vertex_allows(query_, t_.ids[k], n, kRough)) add_vertex(k, n);
+      if (!vertex_allows(query_, t_.ids[k], n, kRough)) return;
+      // The direction from the iteration is good to half the digits only.
+      add_vertex(k, query_.a.kind() == ShapeKind::kEllipsoid ? climb(k, n) : n);
       return;
     }
     const int twin_less = find_junction(nearest);

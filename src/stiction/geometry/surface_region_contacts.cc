@@ -12,8 +12,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kStrict = 1e-9;
-
 struct RegionFrame {
   int region = 0;
   Vector3d normal, point;  // of the plane, below the shape
@@ -209,8 +207,8 @@ void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
     const TriangleView t(query, index);
     for (int k = 0; k < 3; ++k) {
       const int half_edge = 3 * index + k;
-      if (surface.edge_id(half_edge) != TriangleSurface::kNone &&
-          edge_allows(query, half_edge, frame.normal, kStrict)) {
+      // Concave borders too: a shape that has entered a wall must not lose its support beside it.
+      if (surface.edge_id(half_edge) != TriangleSurface::kNone) {
         Border border{.half_edge = half_edge, .start = t.corners[k], .along = {}, .inward = {}};
         border.along = t.corners[(k + 1) % 3] - t.corners[k];
         border.length = border.along.norm();
@@ -220,8 +218,7 @@ void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
           footprint.cross(border);
         }
       }
-      if (surface.vertex_kind(t.ids[k]) == TriangleSurface::VertexKind::kCorner &&
-          vertex_allows(query, t.ids[k], frame.normal, kStrict)) {
+      if (surface.vertex_kind(t.ids[k]) == TriangleSurface::VertexKind::kCorner) {
         footprint.cover(t.ids[k]);
       }
     }

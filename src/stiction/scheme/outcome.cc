@@ -21,7 +21,7 @@ constexpr double kSlipShare = 1 - 1e-6;
 
 /// Slip slower than this share of the speeds at hand is what rounding and a solver's tolerance
 /// leave of sticking, whatever its direction says.
-constexpr double kSlipRounding = 1e-10;
+constexpr double kSlipRounding = 1e-12;
 
 /// How fast the bodies of a contact are along its tangents, or would be without it.
 double tangential_speed_at(const StepProblem& problem, const StepSolution& solution, int contact) {

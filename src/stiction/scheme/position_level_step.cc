@@ -47,16 +47,15 @@ bool PositionLevelStep::add_violated_contacts(const ContactModel& model, const S
   return has_grown;
 }
 
-/// Chooses anew which patches of contacts part the solids, as of the prediction. Contacts of patches
-/// that do not count any more are left out; those of new ones enter when they are violated.
+/// Chooses anew which patches of contacts part the solids, as of the prediction. Contacts of
+/// patches that do not count any more are left out, but it is remembered that they took part; those
+/// of new ones enter when they are violated.
 void PositionLevelStep::choose_alternatives(const ContactModel& model, double t) {
   evaluate_gaps(model, t, prediction_);
-  model.mark_suppressed(gaps_, is_suppressed_);
-  std::erase_if(active_, [&](int j) {
-    if (!is_suppressed_[j]) return false;
-    is_active_[j] = 0;
-    return true;
-  });
+  model.mark_suppressed(start_gaps_, gaps_, is_active_, is_suppressed_);
+  active_.clear();
+  for (int j = 0; j < model.num_contacts(); ++j)
+    if (is_active_[j] && !is_suppressed_[j]) active_.push_back(j);
 }
 
 void PositionLevelStep::evaluate_gaps(const ContactModel& model, double t, const VectorXd& q) {
@@ -121,7 +120,9 @@ const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const 
                                                SolveStage& solve, State& end, Report& report) {
   model.displace(start.q, start.v, h, prediction_);
   evaluate_gaps(model, start.t + h, prediction_);
-  model.mark_suppressed(chooses_alternatives ? gaps_ : start_gaps_, is_suppressed_);
+  is_active_.assign(model.num_contacts(), 0);
+  model.mark_suppressed(start_gaps_, chooses_alternatives ? gaps_ : start_gaps_, is_active_,
+                        is_suppressed_);
   choose_contacts(model, closed);
 
   double damping = 1, last_move = 0;

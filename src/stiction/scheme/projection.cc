@@ -197,8 +197,7 @@ void PositionProjection::evaluate_gradients(const ContactModel& model, const Vec
 
 /// The mobility of a row and, once, its natural size: what its value is the small difference of.
 void PositionProjection::measure_row(Row& row) {
-  double total = std::abs(row.value) +
-                 (is_velocity_ ? std::abs(row.drift) : 0);
+  double total = std::abs(row.value) + (is_velocity_ ? std::abs(row.drift) : 0);
   row.mobility = 0;
   const BlockRows& rows = gradients_.rows;
   for (int e = rows.entry_start(row.gradient); e < rows.entry_start(row.gradient + 1); ++e) {
