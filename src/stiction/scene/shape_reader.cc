@@ -113,8 +113,9 @@ void check_mesh(const SceneValue& value, const SpatialReader& reader, Mesh& mesh
     faults = std::move(repair.remaining);
   }
   for (std::size_t i = 0; i < std::min(faults.size(), kMaxFaults); ++i)
-    reader.fault(value, faults[i].message,
-                 repairs ? "it cannot be repaired safely" : "\"repair\": true repairs what is safe");
+    reader.fault(
+        value, faults[i].message,
+        repairs ? "it cannot be repaired safely" : "\"repair\": true repairs what is safe");
   if (faults.size() > kMaxFaults)
     reader.fault(value, fmt::format("{} more faults of triangles", faults.size() - kMaxFaults));
 }
