@@ -42,9 +42,9 @@ struct Table {
 };
 
 /// Round by round in turn, so that a busy machine is busy for all; the best round counts, and of it
-/// the mean, since work that is put off is work too.
-void measure_times(const PackedScene& scene, const Options& options,
-                   std::vector<std::unique_ptr<Contender>>& contenders, std::vector<Row>& rows) {
+/// the mean, since work that is put off is work too. Returns the frame that comes next.
+int measure_times(const PackedScene& scene, const Options& options,
+                  std::vector<std::unique_ptr<Contender>>& contenders, std::vector<Row>& rows) {
   std::vector<Pose> poses;
   int frame = 0;
   for (int round = -1; round < options.num_rounds; ++round) {  // the first to warm up
@@ -62,6 +62,7 @@ void measure_times(const PackedScene& scene, const Options& options,
     }
     frame += num_frames;
   }
+  return frame;
 }
 
 Table measure(const PackedScene& scene, const Options& options, bool checks_accuracy) {
@@ -75,9 +76,9 @@ Table measure(const PackedScene& scene, const Options& options, bool checks_accu
     contenders.push_back(entry.make(scene));
     table.rows.push_back({.contender = entry.name, .times = {}, .report = {}, .accuracy = {}});
   }
-  measure_times(scene, options, contenders, table.rows);
+  const int next_frame = measure_times(scene, options, contenders, table.rows);
   std::vector<Pose> poses;
-  scene.update_poses(0, poses);
+  scene.update_poses(next_frame, poses);
   const std::vector<BodyGap> truth =
       checks_accuracy ? compute_true_gaps(scene, poses) : std::vector<BodyGap>();
   for (std::size_t c = 0; c < contenders.size(); ++c) {

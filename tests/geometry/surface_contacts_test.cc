@@ -580,6 +580,7 @@ TEST(SurfaceContacts, AllIsTheSameInOtherPlacesAndUnits) {
   Random random(11);
   const Mesh mesh = grid_mesh(
       7, 3, [&](double, double) { return random.uniform(-0.2, 0.2); }, 12);
+  int num_compared = 0;
   for (const Shape& shape : all_convex()) {
     SCOPED_TRACE(name_of(shape));
     for (const double unit : {1e-6, 1e3}) {
@@ -602,13 +603,18 @@ TEST(SurfaceContacts, AllIsTheSameInOtherPlacesAndUnits) {
           surface_unit(scaled(mesh));
       for (int k = 0; k < 30; ++k) {
         const Pose pose{
-            .position = {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(0.2, 0.5)},
+            .position = {random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(0.3, 0.8)},
             .rotation = random_rotation(random)};
         const Pose pose_unit{.position = unit * pose.position, .rotation = pose.rotation};
         const ContactList here = contacts(a, pose, surface, {}, 0.05);
         const ContactList there = contacts(a_unit, pose_unit, surface_unit, {}, 0.05 * unit);
         const Pose moved{.position = random_vector(random), .rotation = random_rotation(random)};
         const ContactList turned = contacts(a, moved * pose, surface, moved, 0.05);
+        // Deep inside a rough surface several features part the shapes equally well, and rounding
+        // decides which is found.
+        const auto is_deep = [](const ContactCandidate& c) { return c.gap < -0.1; };
+        if (std::any_of(here.candidates.begin(), here.candidates.end(), is_deep)) continue;
+        ++num_compared;
         ASSERT_EQ(here.candidates.size(), there.candidates.size());
         ASSERT_EQ(here.candidates.size(), turned.candidates.size());
         for (std::size_t i = 0; i < here.candidates.size(); ++i) {
@@ -619,6 +625,7 @@ TEST(SurfaceContacts, AllIsTheSameInOtherPlacesAndUnits) {
       }
     }
   }
+  EXPECT_GT(num_compared, 100);
 }
 
 TEST(SurfaceContacts, SeparationOfConvexShapesIsTheDistanceToTheNearestTriangle) {

@@ -118,8 +118,11 @@ TEST(EulersDisc, GoesRoundAtTheRateOfItsInclination) {
     energy.add();
     EXPECT_LE((watch.pose("coin").position - start).norm(), 1e-3);
   }
+  // The rim itself rolls: no point of it that stands for a flat patch strikes the table.
+  EXPECT_EQ(simulation.summary().count(EventKind::kCollision), 0);
+  EXPECT_EQ(simulation.summary().contacts_max, 1);
   EXPECT_LE(energy.gain, 1e-9);
-  EXPECT_LE(energy.loss, 1e-3);
+  EXPECT_LE(energy.loss, 1e-9);  // (W h)⁴ of 2 J is 1e-8
 }
 
 }  // namespace

@@ -71,6 +71,15 @@ std::string gain_line(const RunSummary& summary) {
       summary.impact_gains, summary.impact_gains == 1 ? "impact" : "impacts", summary.impact_gain);
 }
 
+std::string linear_line(const RunSummary& summary) {
+  if (summary.linear_steps == 0) return {};
+  return fmt::format(
+      "  warning: the iteration to the end of the step did not converge in {} {}: one linear "
+      "problem "
+      "was solved instead\n",
+      summary.linear_steps, summary.linear_steps == 1 ? "step" : "steps");
+}
+
 /// Joints and contacts that miss by more than this share of the size of the model are worth a word:
 /// the certificate judges the problems of the steps, not how long the steps are.
 constexpr double kLargeError = 0.01;
@@ -113,6 +122,7 @@ std::string to_json(const RunReport& report, const Simulation& simulation) {
       {"substeps", summary.substeps},
       {"rejected_substeps", summary.rejected_substeps},
       {"scheme_iterations", summary.scheme_iterations},
+      {"linear_steps", summary.linear_steps},
       {"events", event_object(summary)},
       {"impact_gains", summary.impact_gains},
       {"impact_gain_J", summary.impact_gain},
@@ -147,7 +157,7 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
       "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
       "impact {:.3g}, numerical {:.3g}\n",
       e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
-  text += gain_line(summary) + error_lines(simulation);
+  text += gain_line(summary) + linear_line(summary) + error_lines(simulation);
   if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
   return text;
 }

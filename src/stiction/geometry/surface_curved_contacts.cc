@@ -33,14 +33,16 @@ class CurvedOnTriangle {
     const double reach = query_.options.reach, height = face_separation(near_);
     if (height > reach) return;
     const GjkResult gjk = run();
-    const double distance = gjk.touches ? 0 : gjk.v.norm();
+    // The iteration may stall at round bodies, or take a flat simplex for one that holds the
+    // origin: only its lower bound is certain.
+    const double distance = gjk.lower;
     if (distance > reach + tie_) return;
     if (near_.is_front) touch_region(query_, near_, false);
     const bool is_apart = distance > tie_;
     const double least = is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity();
     find_best(least, height);
     if (is_apart && best_.kind == Kind::kNone) {
-      add_nearest(gjk);
+      if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
       emit();
     } else if (best_.kind != Kind::kNone) {
@@ -178,12 +180,31 @@ class CurvedOnTriangle {
       (slope(middle) > 0 ? low : high) = middle;
     }
     const Vector3d n = direction((low + high) / 2).normalized();
-    if (!is_before(n, t_.corners[k])) return;
+    if (!is_before(n, t_.corners[k]) || !meets_edge(n, t_.corners[k], edge / length, length)) {
+      return;
+    }
     consider({.kind = Kind::kEdge,
               .separation = n.dot(lowest_of_a(query_, n) - t_.corners[k]),
               .half_edge = half_edge,
               .n = n},
              least);
+  }
+
+  /// What the shape touches along n lies between the ends of the edge.
+  bool meets_edge(const Vector3d& n, const Vector3d& start, const Vector3d& along,
+                  double length) const {
+    double place = along.dot(lowest_of_a(query_, n) - start);
+    if (is_on_end(n)) return true;  // clipped later
+    if (is_on_mantle(n)) {
+      const Vector3d axis = query_.pose_sa.rotation.col(2), offset = query_.center - start;
+      const Vector3d cross = axis.cross(along);
+      const double squared_sine = cross.squaredNorm();
+      if (!(squared_sine > 1e-12)) return true;  // parallel: clipped later
+      const double on_axis = along.cross(offset).dot(cross) / squared_sine;
+      if (std::abs(on_axis) > query_.a.half().z() + query_.tolerance) return false;
+      place = axis.cross(offset).dot(cross) / squared_sine;
+    }
+    return place >= -query_.tolerance && place <= length + query_.tolerance;
   }
 
   /// What touches along n is all before the place, its centre too.

@@ -43,12 +43,13 @@ class PolytopeOnTriangle {
     add_corners_above();
     double distance = 0;
     const GjkResult gjk = run();
-    if (!gjk.touches) distance = gjk.v.norm();
+    // A flat simplex may have been taken for one that holds the origin: the lower bound knows.
+    if (!gjk.touches || gjk.lower > tie_) distance = gjk.touches ? gjk.lower : gjk.v.norm();
     if (distance > reach + query_.tolerance) return;
     const bool is_apart = distance > tie_;
     find_axes(is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity());
     if (is_apart && best_.kind == SurfaceAxis::Kind::kNone) {
-      add_nearest(gjk);
+      if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
       emit(best_);
     } else if (best_.kind != SurfaceAxis::Kind::kNone) {

@@ -437,7 +437,7 @@ double EventScheme::finish_without_events(const Context& c, double remaining) {
   const PositionLevelStep::Report report = fallback_.step(
       c.model, state_, status_, remaining, {.is_nonlinear = true, .keeps_penetration = true},
       c.solve, next, reader_, c.result);
-  if (!report.has_converged) c.result.failure = kNoFixedPoint;
+  if (report.is_linear) ++c.result.linear_steps;
   last_problem_ = &fallback_.problem();
   compute_spring_targets(c, next.v, remaining);
   std::swap(state_, next);

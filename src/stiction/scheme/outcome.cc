@@ -129,6 +129,7 @@ void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
   result.substeps = 1;
   result.rejected_substeps = 0;
   result.iterations = 0;
+  result.linear_steps = 0;
   result.failure = {};
 }
 

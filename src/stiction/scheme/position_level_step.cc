@@ -102,6 +102,14 @@ PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, con
   // Where alternatives take turns: those that parted the solids at the start of the step.
   if (!report.has_converged && model.has_alternatives())
     solution = &iterate(model, start, closed, h, options, false, solve, end, report);
+  // Where there is no fixed point, or none that is found: the problem of the paper, which has an
+  // answer.
+  report.is_linear = !report.has_converged;
+  if (report.is_linear) {
+    Options linear = options;
+    linear.is_nonlinear = false;
+    solution = &iterate(model, start, closed, h, linear, false, solve, end, report);
+  }
 
   solve.commit(assembly_.problem(), *solution, solver_report_);
   const OutcomeReader::Phase phase{.v_start = start.v, .v_end = end.v};

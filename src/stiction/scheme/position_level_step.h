@@ -13,8 +13,6 @@
 namespace stiction {
 
 /// StepResult::failure where the nonlinear variant finds no fixed point.
-inline constexpr std::string_view kNoFixedPoint =
-    "the iteration to the end of the step did not converge";
 
 class PositionLevelStep {
  public:
@@ -30,6 +28,7 @@ class PositionLevelStep {
   struct Report {
     int iterations = 1;         // problems solved with different q̂
     bool has_converged = true;  // to a fixed point, if asked for
+    bool is_linear = false;     // since there was none: one problem at the prediction
   };
   /// Steps by h > 0 into `end`, and adds what happened to `result`. `closed` are the contacts that
   /// pressed in the last step (empty: none); they take part, and those that the prediction or the

@@ -78,6 +78,7 @@ struct StepResult {
   int substeps = 1;               // that the step consists of
   int rejected_substeps = 0;      // by error control
   int iterations = 0;             // of the scheme itself, where it is nonlinear
+  int linear_steps = 0;           // of a nonlinear scheme whose iteration did not converge
   /// Why the step is no good although its problems are solved; empty if it is.
   std::string_view failure{};
 };

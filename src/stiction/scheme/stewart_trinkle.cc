@@ -35,7 +35,7 @@ void StewartTrinkleScheme::step(const ContactModel& model, const State& start,
                     .is_gyroscopic_implicit = options_.gyroscopic == GyroscopicTerm::kImplicit},
                    solve, result.end, reader_, result);
     result.iterations = report.iterations;
-    if (!report.has_converged) result.failure = kNoFixedPoint;
+    result.linear_steps = report.is_linear ? 1 : 0;
     result.memory.contacts = step_.status();
   }
   reader_.finish(model, result);

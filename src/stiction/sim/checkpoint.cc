@@ -49,7 +49,7 @@ std::vector<double> read_all_or_none(const Hdf5File& file, const std::string& ob
   return values;
 }
 
-constexpr int kNumCounts = 9;  // before those of the events
+constexpr int kNumCounts = 10;  // before those of the events
 
 std::vector<ContactStatus> read_contact_memory(const Hdf5File& file, std::size_t num_contacts) {
   const auto values = file.read<std::int64_t>("memory_contacts");
@@ -98,7 +98,8 @@ void Simulation::save(const std::string& path) const {
                                    summary_.substeps,
                                    summary_.rejected_substeps,
                                    summary_.impact_gains,
-                                   summary_.scheme_iterations};
+                                   summary_.scheme_iterations,
+                                   summary_.linear_steps};
   counts.insert(counts.end(), summary_.events.begin(), summary_.events.end());
   file.write<std::int64_t>("counts", counts);
   std::vector<std::int64_t> contacts;
@@ -176,6 +177,7 @@ void Simulation::restore(const std::string& path) {
               .substeps = counts[5],
               .rejected_substeps = counts[6],
               .scheme_iterations = counts[8],
+              .linear_steps = counts[9],
               .impact_gains = counts[7],
               .impact_gain = worst[3]};
   std::copy_n(counts.begin() + kNumCounts, kNumEventKinds, summary_.events.begin());

@@ -261,6 +261,7 @@ void Simulation::summarize_step() {
   summary_.substeps += taken_.substeps;
   summary_.rejected_substeps += taken_.rejected_substeps;
   summary_.scheme_iterations += taken_.iterations;
+  summary_.linear_steps += taken_.linear_steps;
   const double moving = std::abs(attempt_energy_.kinetic) + std::abs(attempt_energy_.spring);
   for (const StepEvent& event : taken_.events) {
     ++summary_.events[static_cast<std::size_t>(event.kind)];

@@ -74,6 +74,7 @@ struct RunSummary {
   std::int64_t substeps = 0;
   std::int64_t rejected_substeps = 0;  // by error control
   std::int64_t scheme_iterations = 0;  // of nonlinear schemes and of projections
+  std::int64_t linear_steps = 0;       // of a nonlinear scheme whose iteration did not converge
   std::int64_t impact_gains = 0;       // impacts that raised the energy beyond rounding
   double impact_gain = 0;              // [J] by all of them together
 
