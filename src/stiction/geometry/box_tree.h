@@ -17,9 +17,11 @@ namespace stiction {
 
 /// Bounds::overlaps without its branches, which a tree makes unpredictable.
 inline bool boxes_overlap(const Bounds& a, const Bounds& b) {
-  return (a.lower.x() <= b.upper.x()) & (b.lower.x() <= a.upper.x()) &
-         (a.lower.y() <= b.upper.y()) & (b.lower.y() <= a.upper.y()) &
-         (a.lower.z() <= b.upper.z()) & (b.lower.z() <= a.upper.z());
+  const auto meet = [&](int axis) {
+    return static_cast<int>(a.lower[axis] <= b.upper[axis]) &
+           static_cast<int>(b.lower[axis] <= a.upper[axis]);
+  };
+  return (meet(0) & meet(1) & meet(2)) != 0;
 }
 
 /// Boxes are named by proxies: dense indices ≥ 0. All bounds must be finite and not empty. Storage

@@ -99,9 +99,10 @@ void TriangleTree::for_each_in_box(const Bounds& box, Visit&& visit) const {
     const Node& node = nodes_[stack[--top]];
     std::array<int, 4> touches;
     for (int k = 0; k < 4; ++k) {
-      touches[k] = (node.lower[0][k] <= upper[0]) & (lower[0] <= node.upper[0][k]) &
-                   (node.lower[1][k] <= upper[1]) & (lower[1] <= node.upper[1][k]) &
-                   (node.lower[2][k] <= upper[2]) & (lower[2] <= node.upper[2][k]);
+      touches[k] = 1;
+      for (int axis = 0; axis < 3; ++axis)
+        touches[k] &= static_cast<int>(node.lower[axis][k] <= upper[axis]) &
+                      static_cast<int>(lower[axis] <= node.upper[axis][k]);
     }
     for (int k = 0; k < 4; ++k) {
       if (!touches[k]) continue;
