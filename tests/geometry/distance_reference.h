@@ -253,7 +253,8 @@ inline Best find_gap(const PlacedShape& a, const PlacedShape& b, const Effort& e
             [](const auto& x, const auto& y) { return x.first > y.first; });
   std::vector<Vector> used;
   const Real spacing = 4 / std::sqrt(static_cast<Real>(effort.sphere_samples));
-  for (const auto& [value, n] : starts) {
+  for (const auto& start : starts) {
+    const Vector& n = start.second;
     if (static_cast<int>(used.size()) == effort.num_climbs) break;
     const bool is_new = std::all_of(used.begin(), used.end(), [&](const Vector& other) {
       return (other - n).norm() > spacing;
