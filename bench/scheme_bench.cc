@@ -29,7 +29,7 @@ stiction::Scene example(const std::string& name) {
 
 class SolverTime final : public stiction::StepObserver {
  public:
-  void on_step(const stiction::StepRecord& record) override { total += record.solver_wall; }
+  void on_step(const stiction::StepRecord& record) override { total += record.times.solve; }
   double total = 0;
 };
 

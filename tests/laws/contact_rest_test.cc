@@ -148,5 +148,43 @@ TEST_P(SlowRest, ACubeDoesNotMoveInAHundredThousandSteps) {
   }
 }
 
+/// A wall of `courses` courses of bricks in bond, with discs of friction.
+Model make_wall(int courses, int bricks) {
+  RigidBodyBuilder world;
+  world.set_gravity({0, 0, -kGravity});
+  const MaterialId brick = world.add_material({.name = "brick", .mu = 0.5});
+  world.add_shape({.shape = Plane{}, .material = brick});
+  constexpr double kLength = 0.4, kHeight = 0.2;
+  for (int course = 0; course < courses; ++course)
+    for (int k = 0; k < bricks; ++k) {
+      const Vector3d place((k + (course % 2 == 0 ? 0.0 : 0.5)) * kLength, 0,
+                           (course + 0.5) * kHeight);
+      const BodyId body = world.add_body(
+          {.name = "brick " + std::to_string(course) + "." + std::to_string(k),
+           .position = place,
+           .mass = 16,
+           .inertia = 16.0 / 12 * Vector3d(0.08, 0.2, 0.2).asDiagonal().toDenseMatrix()});
+      world.add_shape(
+          {.body = body, .shape = Box{Vector3d(kLength - 1e-3, 0.2, kHeight)}, .material = brick});
+    }
+  return world.build_model();
+}
+
+// At a loose tolerance as well: errors that a step is forgiven must not add up, nor grow from step
+// to step as those of a column that stands on constant forces.
+TEST(ContactRest, AWallDoesNotMoveAtALooseTolerance) {
+  for (const char* scheme : {"moreau", "spook", "stewart-trinkle"}) {
+    SCOPED_TRACE(scheme);
+    Simulation simulation(make_wall(6, 5), {.scheme = scheme,
+                                            .h = 1.0 / 60,
+                                            .tolerance = 1e-6,
+                                            .friction = {FrictionSection::Kind::kDisc, 0}});
+    const VectorXd start = simulation.state().q;
+    for (int n = 0; n < 120; ++n) simulation.step();
+    EXPECT_LE((simulation.state().q - start).lpNorm<Eigen::Infinity>(), 1e-6);
+    EXPECT_GE(simulation.summary().gap_min, -1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace stiction

@@ -46,7 +46,7 @@ class MadeUpStep {
                       .energy = simulation_.energy(),
                       .certificate = certificate_,
                       .solver = simulation_.solver_report(),
-                      .solver_wall = 0});
+                      .times = {}});
   }
 
  private:

@@ -99,6 +99,34 @@ std::string error_lines(const Simulation& simulation) {
   return text;
 }
 
+Json times_object(const RunSummary& summary) {
+  const StepTimes& times = summary.times;
+  const DurationHistogram& walls = summary.step_walls;
+  return {{"detect_s", times.detect},
+          {"assemble_s", times.assemble},
+          {"solve_s", times.solve},
+          {"certify_s", times.certify},
+          {"other_s", times.other},
+          {"step_mean_s", walls.mean()},
+          {"step_median_s", walls.quantile(0.5)},
+          {"step_99_s", walls.quantile(0.99)},
+          {"step_max_s", walls.max()}};
+}
+
+/// Where the time went, in per cent, and how long steps took.
+std::string times_line(const RunSummary& summary) {
+  const StepTimes& times = summary.times;
+  const DurationHistogram& walls = summary.step_walls;
+  const double total = times.total();
+  if (!(total > 0)) return {};
+  const auto share = [total](double part) { return 100 * part / total; };
+  return fmt::format(
+      "  time       detect {:.0f} %, assemble {:.0f} %, solve {:.0f} %, certify {:.0f} %, other "
+      "{:.0f} %; steps {:.3g} ms median, {:.3g} ms 99th percentile, {:.3g} ms at most\n",
+      share(times.detect), share(times.assemble), share(times.solve), share(times.certify),
+      share(times.other), 1e3 * walls.quantile(0.5), 1e3 * walls.quantile(0.99), 1e3 * walls.max());
+}
+
 bool has_constraints(const Model& model) { return model.num_constraints() > 0; }
 
 }  // namespace
@@ -126,6 +154,7 @@ std::string to_json(const RunReport& report, const Simulation& simulation) {
       {"events", event_object(summary)},
       {"impact_gains", summary.impact_gains},
       {"impact_gain_J", summary.impact_gain},
+      {"times", times_object(summary)},
       {"notes", simulation.notes()},
       {"recording", report.recording.empty() ? Json(nullptr) : Json(report.recording)},
       {"status", report.status}};
@@ -157,6 +186,7 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
       "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
       "impact {:.3g}, numerical {:.3g}\n",
       e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
+  text += times_line(summary);
   text += gain_line(summary) + linear_line(summary) + error_lines(simulation);
   if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
   return text;

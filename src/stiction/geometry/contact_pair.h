@@ -52,6 +52,7 @@ struct ContactPair {
     ContactCandidate candidate{.a = feature_a, .b = feature_b, .side = side, .id = id};
     const Touch touch = evaluate_touch(candidate, a, pose_a, b, pose_b);
     if (!(touch.gap <= options.reach) || touch.gap < lowest) return false;
+    fix_crossing(touch, pose_a, pose_b, candidate);
     candidate.gap = touch.gap;
     candidate.normal = touch.normal;
     candidate.point = touch.point;

@@ -36,6 +36,10 @@ class Solver {
   /// All of `solution` is finite and of the right size afterwards, whatever the status. Never
   /// throws for a problem without fault; does not allocate once its workspace is warm.
   virtual SolverReport solve(const StepProblem& problem, StepSolution& solution) = 0;
+  /// Whether impulses of the step before help it to an answer that is as good as from nothing.
+  /// Other solvers may call a start that just passes their answer, and errors of steps at rest
+  /// grow.
+  virtual bool profits_from_starts() const { return false; }
   /// The judge of this solver, if it has one that may have kept the certificate of the last answer.
   /// Whoever needs a certificate may ask it to recall that one instead of computing it again.
   virtual const Certifier* certifier() const { return nullptr; }

@@ -93,7 +93,8 @@ void RecordingObserver::append(const StepRecord& record) {
                   .certificate = {c.momentum, c.bilateral, c.cone, c.gap, c.joint},
                   .iterations = record.solver.iterations,
                   .stage = record.solver.stage,
-                  .wall = record.solver_wall,
+                  .wall = record.times.solve,
+                  .times = {record.times.detect, record.times.assemble, record.times.certify},
                   .flagged = flagged_});
   flagged_ = 0;
 }

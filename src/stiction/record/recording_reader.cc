@@ -123,6 +123,7 @@ void read_steps(const Hdf5File& file, std::int64_t n, Recording& recording) {
   recording.iterations = read_column<int>(file, "solver/iterations", n);
   recording.stage = read_column<int>(file, "solver/stage", n);
   recording.wall = read_column<double>(file, "solver/wall", n);
+  if (file.has("times/detect")) recording.times = read_group(file, "times/", kTimeNames, n);
   if (file.has("solver/flagged")) recording.flagged = read_column<int>(file, "solver/flagged", n);
   const auto is_not_later = [](std::int64_t a, std::int64_t b) { return b <= a; };
   if (std::adjacent_find(recording.step.begin(), recording.step.end(), is_not_later) !=

@@ -56,6 +56,7 @@ struct Recording {
   RowMatrixXd certificate;     // columns as in kCertificateNames
   std::vector<int> iterations, stage;
   std::vector<double> wall;  // [s]
+  RowMatrixXd times;         // [s], columns as in kTimeNames; empty in older recordings
   std::vector<int> flagged;  // steps accepted above tolerance since the row before
   RecordedContacts contacts;
   RecordedEvents events;

@@ -121,6 +121,7 @@ struct StepColumns {
   std::vector<Column<double>> certificate = make_columns("certificate/", kCertificateNames);
   Column<int> iterations{"solver/iterations"}, stage{"solver/stage"}, flagged{"solver/flagged"};
   Column<double> wall{"solver/wall"};
+  std::vector<Column<double>> times = make_columns("times/", kTimeNames);
 
   /// In this order the columns reach the file, so that /time has no step that another one lacks.
   template <class Function>
@@ -129,6 +130,7 @@ struct StepColumns {
     for (auto& column : energy) function(column);
     for (auto& column : certificate) function(column);
     function(iterations), function(stage), function(wall), function(flagged);
+    for (auto& column : times) function(column);
     function(step), function(time);
   }
 
@@ -144,6 +146,7 @@ struct StepColumns {
     iterations.push(row.iterations);
     stage.push(row.stage);
     wall.push(row.wall);
+    for (std::size_t i = 0; i < times.size(); ++i) times[i].push(row.times[i]);
     flagged.push(row.flagged);
   }
 };
@@ -164,7 +167,8 @@ void write_description(Hdf5File& file, const RecordingLayout& layout) {
   file.write_attribute("/", "solver", layout.solver);
   file.write_attribute("/", "h", layout.h);
   file.write_text("scene", layout.scene);
-  for (const char* group : {"contacts", "joints", "energy", "certificate", "solver", "events"})
+  for (const char* group :
+       {"contacts", "joints", "energy", "certificate", "solver", "times", "events"})
     file.make_group(group);
 }
 

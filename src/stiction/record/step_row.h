@@ -41,6 +41,9 @@ inline constexpr std::array<std::string_view, 8> kEnergyNames = {
 inline constexpr std::array<std::string_view, 5> kCertificateNames = {"momentum", "bilateral",
                                                                       "cone", "gap", "joint"};
 
+/// Datasets below /times, in the order of StepRow::times.
+inline constexpr std::array<std::string_view, 3> kTimeNames = {"detect", "assemble", "certify"};
+
 /// The spans are read during the call that gets them and not kept.
 struct StepRow {
   std::int64_t step = 0;  // strictly increasing along a recording
@@ -54,8 +57,10 @@ struct StepRow {
   std::array<double, kCertificateNames.size()> certificate = {};
   int iterations = 0;  // of the solver
   int stage = 0;       // of the solver: 0, or the number of the fallback that succeeded
-  double wall = 0;     // [s] time spent on the step
-  int flagged = 0;     // steps accepted above tolerance since the row before
+  double wall = 0;     // [s] in the solver
+  /// [s] finding contacts, in the scheme, in certificates after the solver.
+  std::array<double, kTimeNames.size()> times = {};
+  int flagged = 0;  // steps accepted above tolerance since the row before
 };
 
 }  // namespace stiction

@@ -514,7 +514,10 @@ void StepAssembly::add_spook_contacts(const ContactModel& model, const State& st
 }
 
 void StepAssembly::add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
-                                         const VectorXd& v) {
+                                         const VectorXd& v, std::span<const double> last_forces,
+                                         double tolerance) {
+  // The certificate forgives this share of a velocity, (T23).
+  const double forgiven = std::max(kTouchingShare, std::sqrt(tolerance));
   if (model.num_contacts() == 0) return;
   gaps_.resize(model.num_contacts());
   model.evaluate_gaps(point.t, point.q, gaps_);
@@ -526,7 +529,8 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
       fall += contact_.rows.entry_matrix(0, e).row(0).cwiseAbs().dot(free_fall_.segment(
           problem_.dof_start[contact_.rows.entry_block(e)], contact_.rows.entry_columns(e)));
     // Not a number counts as touching, so that it is seen.
-    if (gaps_[j] > kTouchingShare * fall) continue;
+    const bool has_pressed = last_forces[static_cast<std::size_t>(3) * j] > 0;
+    if (gaps_[j] > (has_pressed ? forgiven : kTouchingShare) * fall) continue;
     const ContactInfo& info = model.contact(j);
     double* bias = add_contact(model, j);
     for (int i = 0; i < contact_.rows.num_rows(); ++i) {

@@ -111,9 +111,11 @@ class StepAssembly {
   void add_explicit_springs(const ContactModel& model, const State& start, double h);
 
   /// Contacts whose gap at `point` is ≤ 0 up to rounding, with Newton restitution in the biases
-  /// (T13). Needs the momentum.
+  /// (T13). For those that pressed in the last step (forces, three per contact) the errors of a
+  /// solver with this tolerance count as rounding. Needs the momentum.
   void add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
-                             const VectorXd& v);
+                             const VectorXd& v, std::span<const double> last_forces,
+                             double tolerance);
   /// Contacts on velocity level, u = γ⁺: the bias is the drift.
   void add_contacts(const ContactModel& model, const EvaluationPoint& point,
                     std::span<const int> contacts);

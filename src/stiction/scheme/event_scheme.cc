@@ -66,6 +66,7 @@ void EventScheme::step(const ContactModel& model, const State& start, const Sche
   result.end = state_;
   result.memory.contacts = status_;
   result.memory.substep = substep_;
+  forces_.keep(result.memory);
   reader_.finish(model, result);
   solve.certify_state(model, result.end);
 }
@@ -85,6 +86,7 @@ void EventScheme::begin(const Context& c, const State& start, const SchemeMemory
   num_short_ = 0;
   max_short_ = kShortEvents + c.model.num_contacts();
   substep_ = memory.substep;
+  forces_.recall(c.model, memory);
   active_.clear();
   is_held_.assign(c.model.num_contacts(), 0);
   has_struck_.assign(c.model.num_contacts(), 0);
@@ -106,7 +108,8 @@ void EventScheme::guess_status(const Context& c) {
 void EventScheme::run(const Context& c, const State& start, double length, Attempt& attempt) {
   attempt.length = length;
   rule_->assemble(c.model, start, length, active_, attempt.assembly);
-  attempt.solution = c.solve.probe(attempt.assembly.problem(), attempt.report);
+  forces_.write(attempt.assembly, length, solver_start_);
+  attempt.solution = c.solve.probe(attempt.assembly.problem(), attempt.report, &solver_start_);
   rule_->advance(c.model, start, length, attempt.solution, attempt.end);
   last_problem_ = &attempt.assembly.problem();
 }
@@ -209,6 +212,7 @@ void EventScheme::accept(const Context& c, const Attempt& attempt, double time) 
   }
   const OutcomeReader::Phase phase{.v_start = state_.v, .v_end = next.v, .share = share};
   reader_.add(attempt.assembly, attempt.solution, phase, c.result);
+  forces_.read(c.model, attempt.assembly, attempt.solution, attempt.length);
   rule_->add_applied_work(c.model, state_, next, time, phase, reader_, c.result);
   compute_spring_targets(c, next.v, time);
   std::swap(state_, next);
@@ -436,7 +440,7 @@ double EventScheme::finish_without_events(const Context& c, double remaining) {
   State& next = attempts_[kTrial].end;
   const PositionLevelStep::Report report = fallback_.step(
       c.model, state_, status_, remaining, {.is_nonlinear = true, .keeps_penetration = true},
-      c.solve, next, reader_, c.result);
+      forces_, c.solve, next, reader_, c.result);
   if (report.is_linear) ++c.result.linear_steps;
   last_problem_ = &fallback_.problem();
   compute_spring_targets(c, next.v, remaining);

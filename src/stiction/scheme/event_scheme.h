@@ -96,6 +96,8 @@ class EventScheme final : public Scheme {
   TransitionWatch watch_;
   OutcomeReader reader_;
   ContactEvaluator evaluator_;
+  StepForces forces_;              // of the substep taken last
+  StepSolution solver_start_;      // that they make
   std::vector<Attempt> attempts_;  // coarse, first half, second half, trial
   const StepProblem* last_problem_;
 

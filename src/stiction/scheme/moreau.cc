@@ -31,7 +31,7 @@ void MoreauScheme::check(const ContactModel& model) const {
   check_contacts_are_rigid(name(), model);
 }
 
-void MoreauScheme::step(const ContactModel& model, const State& start, const SchemeMemory&,
+void MoreauScheme::step(const ContactModel& model, const State& start, const SchemeMemory& memory,
                         double h, SolveStage& solve, StepResult& result) {
   model.displace(start.q, start.v, 0.5 * h, q_mid_);
   const EvaluationPoint mid{start.t + 0.5 * h, q_mid_};
@@ -41,9 +41,11 @@ void MoreauScheme::step(const ContactModel& model, const State& start, const Sch
   if (is_gyroscopic_implicit_) assembly_.make_gyroscopic_term_implicit(model, mid, start.v, h);
   assembly_.add_constraint_rows(model, mid, start, h, kConstraints);
   assembly_.add_spring_rows(model, mid, start, h, SpringRule::kEnd);
-  assembly_.add_touching_contacts(model, mid, start.v);
+  forces_.recall(model, memory);
+  assembly_.add_touching_contacts(model, mid, start.v, forces_.contacts, solve.tolerance());
 
-  const StepSolution& solution = solve.solve(assembly_.problem());
+  forces_.write(assembly_, h, start_);
+  const StepSolution& solution = solve.solve(assembly_.problem(), &start_);
 
   result.end.t = start.t + h;
   result.end.v = solution.w_vector();
@@ -53,6 +55,8 @@ void MoreauScheme::step(const ContactModel& model, const State& start, const Sch
   reader_.add(assembly_, solution, phase, result);
   reader_.add_applied_work(model, mid, start.v, h, phase, result);
   reader_.finish(model, result);
+  if (h > 0) forces_.read(model, assembly_, solution, h);
+  forces_.keep(result.memory);
   solve.certify_state(model, result.end);
 }
 

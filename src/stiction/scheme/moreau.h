@@ -14,6 +14,7 @@
 #include "stiction/scheme/assembly.h"
 #include "stiction/scheme/outcome.h"
 #include "stiction/scheme/scheme.h"
+#include "stiction/scheme/step_forces.h"
 
 namespace stiction {
 
@@ -34,6 +35,8 @@ class MoreauScheme final : public Scheme {
   StepAssembly assembly_;
   bool is_gyroscopic_implicit_;
   OutcomeReader reader_;
+  StepForces forces_;   // of the last step
+  StepSolution start_;  // that they make
   VectorXd q_mid_;
 };
 

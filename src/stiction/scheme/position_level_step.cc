@@ -66,7 +66,8 @@ void PositionLevelStep::evaluate_gaps(const ContactModel& model, double t, const
 const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& model,
                                                            const State& start, double h,
                                                            const Options& options,
-                                                           SolveStage& solve, State& end) {
+                                                           StepForces& forces, SolveStage& solve,
+                                                           State& end) {
   const EvaluationPoint prediction{start.t + h, prediction_}, mid{start.t + 0.5 * h, mid_};
   assembly_.clear();
   assembly_.add_mass_and_momentum(model, prediction, mid, start.v, h);
@@ -80,7 +81,9 @@ const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& m
       assembly_.problem()
           .contact_bias[assembly_.problem().contacts.row_start(static_cast<int>(j))] -=
           std::min(start_gaps_[active_[j]], 0.0) / h;
-  const StepSolution& solution = solve.probe(assembly_.problem(), solver_report_);
+  forces.write(assembly_, h, start_);
+  const StepSolution& solution = solve.probe(assembly_.problem(), solver_report_, &start_);
+  forces.read(model, assembly_, solution, h);
   end.t = start.t + h;
   end.v = solution.w_vector();
   model.displace(start.q, end.v, h, end.q);
@@ -90,25 +93,25 @@ const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& m
 PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, const State& start,
                                                   const std::vector<ContactStatus>& closed,
                                                   double h, const Options& options,
-                                                  SolveStage& solve, State& end,
+                                                  StepForces& forces, SolveStage& solve, State& end,
                                                   OutcomeReader& reader, StepResult& result) {
   model.displace(start.q, start.v, 0.5 * h, mid_);
   start_gaps_.resize(model.num_contacts());
   model.evaluate_all_gaps(start.t, start.q, start_gaps_);
 
   Report report;
-  const StepSolution* solution =
-      &iterate(model, start, closed, h, options, model.has_alternatives(), solve, end, report);
+  const StepSolution* solution = &iterate(model, start, closed, h, options,
+                                          model.has_alternatives(), forces, solve, end, report);
   // Where alternatives take turns: those that parted the solids at the start of the step.
   if (!report.has_converged && model.has_alternatives())
-    solution = &iterate(model, start, closed, h, options, false, solve, end, report);
+    solution = &iterate(model, start, closed, h, options, false, forces, solve, end, report);
   // Where there is no fixed point, or none that is found: the problem of the paper, which has an
   // answer.
   report.is_linear = !report.has_converged;
   if (report.is_linear) {
     Options linear = options;
     linear.is_nonlinear = false;
-    solution = &iterate(model, start, closed, h, linear, false, solve, end, report);
+    solution = &iterate(model, start, closed, h, linear, false, forces, solve, end, report);
   }
 
   solve.commit(assembly_.problem(), *solution, solver_report_);
@@ -125,7 +128,8 @@ PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, con
 const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const State& start,
                                                const std::vector<ContactStatus>& closed, double h,
                                                const Options& options, bool chooses_alternatives,
-                                               SolveStage& solve, State& end, Report& report) {
+                                               StepForces& forces, SolveStage& solve, State& end,
+                                               Report& report) {
   model.displace(start.q, start.v, h, prediction_);
   evaluate_gaps(model, start.t + h, prediction_);
   is_active_.assign(model.num_contacts(), 0);
@@ -138,7 +142,7 @@ const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const 
   for (int iteration = 0;; ++iteration) {
     const StepSolution* solution = nullptr;
     do {
-      solution = &solve_at_prediction(model, start, h, options, solve, end);
+      solution = &solve_at_prediction(model, start, h, options, forces, solve, end);
     } while (add_violated_contacts(model, end));
     if (!options.is_nonlinear) return *solution;
     model.displacement(prediction_, end.q, move_);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "stiction/scheme/outcome.h"
+#include "stiction/scheme/step_forces.h"
 
 namespace stiction {
 
@@ -32,10 +33,11 @@ class PositionLevelStep {
   };
   /// Steps by h > 0 into `end`, and adds what happened to `result`. `closed` are the contacts that
   /// pressed in the last step (empty: none); they take part, and those that the prediction or the
-  /// end of the step violate.
+  /// end of the step violate. `forces` are those of the last step, and of this one afterwards.
   Report step(const ContactModel& model, const State& start,
               const std::vector<ContactStatus>& closed, double h, const Options& options,
-              SolveStage& solve, State& end, OutcomeReader& reader, StepResult& result);
+              StepForces& forces, SolveStage& solve, State& end, OutcomeReader& reader,
+              StepResult& result);
   /// Of all contacts of the model after the last step.
   const std::vector<ContactStatus>& status() const { return status_; }
   const StepProblem& problem() const { return assembly_.problem(); }
@@ -44,16 +46,18 @@ class PositionLevelStep {
   void choose_contacts(const ContactModel& model, const std::vector<ContactStatus>& closed);
   const StepSolution& iterate(const ContactModel& model, const State& start,
                               const std::vector<ContactStatus>& closed, double h,
-                              const Options& options, bool chooses_alternatives, SolveStage& solve,
-                              State& end, Report& report);
+                              const Options& options, bool chooses_alternatives, StepForces& forces,
+                              SolveStage& solve, State& end, Report& report);
   void choose_alternatives(const ContactModel& model, double t);
   void evaluate_gaps(const ContactModel& model, double t, const VectorXd& q);
   bool add_violated_contacts(const ContactModel& model, const State& end);
   const StepSolution& solve_at_prediction(const ContactModel& model, const State& start, double h,
-                                          const Options& options, SolveStage& solve, State& end);
+                                          const Options& options, StepForces& forces,
+                                          SolveStage& solve, State& end);
 
   StepAssembly assembly_;
   SolverReport solver_report_;
+  StepSolution start_;
   VectorXd prediction_, mid_, move_, gaps_, start_gaps_;
   std::vector<char> is_active_, is_suppressed_;
   std::vector<int> active_;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "stiction/base/error.h"
+#include "stiction/base/stopwatch.h"
 #include "stiction/base/text.h"
 #include "stiction/scheme/event_scheme.h"
 #include "stiction/scheme/moreau.h"
@@ -18,27 +18,31 @@ namespace stiction {
 void SolveStage::begin_step() {
   certificate_ = {};
   report_ = {};
-  wall_ = 0;
+  wall_ = certify_wall_ = 0;
   offending_contacts_.clear();
 }
 
-const StepSolution& SolveStage::solve(const StepProblem& problem) {
+const StepSolution& SolveStage::solve(const StepProblem& problem, const StepSolution* start) {
   SolverReport report;
-  probe(problem, report);
+  probe(problem, report, start);
   commit(problem, solution_, report);
   return solution_;
 }
 
-const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& report) {
-  using Clock = std::chrono::steady_clock;
-  // A cold start: impulses of the last step may belong to other contacts, and a run that continues
-  // from a checkpoint, where they are not kept, has to take the same steps.
+const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& report,
+                                      const StepSolution* start) {
+  // Nothing is left of the solve before: a run that continues from a checkpoint, where that is not
+  // kept, has to take the same steps.
   solution_.w.clear();
   solution_.lambda.clear();
   solution_.r.clear();
-  const Clock::time_point start = Clock::now();
+  if (start != nullptr && solver_.profits_from_starts()) {
+    solution_.lambda = start->lambda;
+    solution_.r = start->r;
+  }
+  Stopwatch watch;
   report = solver_.solve(problem, solution_);
-  wall_ += std::chrono::duration<double>(Clock::now() - start).count();
+  wall_ += watch.lap();
   report_.iterations += report.iterations;
   return solution_;
 }
@@ -49,7 +53,9 @@ void SolveStage::commit(const StepProblem& problem, const StepSolution& solution
   report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
   const bool was_good = certificate_.meets(tolerance_);
+  Stopwatch watch;
   certificate_.include(certify(problem, solution));
+  certify_wall_ += watch.lap();
   if (was_good && !certificate_.meets(tolerance_))
     for (const int j : certifier_.offenders(tolerance_).contacts)
       offending_contacts_.push_back(problem.key[j]);

@@ -45,8 +45,9 @@ struct SchemeMemory {
   std::vector<ContactStatus> contacts;  // one per contact of the model, as the last step left it
   std::vector<std::uint64_t> keys;      // of those contacts
   double substep = 0;                   // [s] to try next, of error control; 0: none yet
-  std::vector<double> joint_forces;     // one per joint row, mean of the last step; empty: none yet
-  std::vector<double> contact_forces;   // three per contact, likewise
+  // Mean forces of the last step: what solvers start from, and the geometric stiffness.
+  std::vector<double> joint_forces;    // one per joint row; empty: none yet
+  std::vector<double> contact_forces;  // three per contact, likewise
 };
 
 enum class EventKind : std::uint8_t {
@@ -91,10 +92,12 @@ class SolveStage {
   SolveStage(Solver& solver, double tolerance) : solver_(solver), tolerance_(tolerance) {}
 
   void begin_step();
-  /// Solves and books the evidence.
-  const StepSolution& solve(const StepProblem& problem);
+  /// Solves and books the evidence. `start`, if there is one, has impulses for the solver to start
+  /// from; its velocities are not read.
+  const StepSolution& solve(const StepProblem& problem, const StepSolution* start = nullptr);
   /// Solves for a look at the answer: nothing is certified or booked until it is committed.
-  const StepSolution& probe(const StepProblem& problem, SolverReport& report);
+  const StepSolution& probe(const StepProblem& problem, SolverReport& report,
+                            const StepSolution* start = nullptr);
   void commit(const StepProblem& problem, const StepSolution& solution, const SolverReport& report);
 
   /// Adds the gap and joint figures of the state that the step ends in.
@@ -103,7 +106,8 @@ class SolveStage {
   double tolerance() const { return tolerance_; }
   const Certificate& certificate() const { return certificate_; }
   const SolverReport& report() const { return report_; }
-  double wall() const { return wall_; }  // [s] in the solver
+  double wall() const { return wall_; }                  // [s] in the solver
+  double certify_wall() const { return certify_wall_; }  // [s] in certificates after it
   /// Contacts above tolerance in the first solve of the step that missed it, by their key.
   const std::vector<std::uint64_t>& offending_contacts() const { return offending_contacts_; }
 
@@ -117,7 +121,7 @@ class SolveStage {
   StepSolution solution_;
   Certificate certificate_;
   SolverReport report_;
-  double wall_ = 0;
+  double wall_ = 0, certify_wall_ = 0;
   std::vector<std::uint64_t> offending_contacts_;
 };
 

@@ -36,8 +36,12 @@ void SpookScheme::step(const ContactModel& model, const State& start, const Sche
   forces_.recall(model, memory);
   ContactEvaluator::compute_gaps(model, start.t, start.q, gaps_);
   touching_.clear();
+  // A contact that pressed in the last step may have opened by what the solver is forgiven; its gap
+  // is part of its row.
   for (int j = 0; j < model.num_contacts(); ++j)
-    if (!(gaps_[j] > options_.events.contact_tolerance)) touching_.push_back(j);
+    if (!(gaps_[j] > options_.events.contact_tolerance) ||
+        forces_.contacts[static_cast<std::size_t>(3) * j] > 0)
+      touching_.push_back(j);
   strike(model, h, solve, result);
   if (h == 0) {
     result.end = start_;
@@ -107,7 +111,8 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
   const StepSolution* solution = nullptr;
   for (int repetition = 0;; ++repetition) {
     assemble(model, h);
-    solution = &solve.probe(assembly_.problem(), report);
+    forces_.write(assembly_, h, solver_start_);
+    solution = &solve.probe(assembly_.problem(), report, &solver_start_);
     if (!options_.spook.geometric_stiffness || repetition == kMaxRepetitions) break;
     new_forces_.read(model, assembly_, *solution, h);
     const StepAssembly::TurningExcess excess =

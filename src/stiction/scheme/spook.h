@@ -44,6 +44,7 @@ class SpookScheme final : public Scheme {
   std::vector<int> striking_;  // those of them that do not part
   StepForces forces_;          // that the geometric stiffness is taken from
   StepForces new_forces_;      // of the solution at hand
+  StepSolution solver_start_;
 };
 
 }  // namespace stiction

@@ -27,4 +27,16 @@ void StepForces::read(const ContactModel& model, const StepAssembly& assembly,
           solution.r[rows.row_start(j) + i] / h;
 }
 
+void StepForces::write(const StepAssembly& assembly, double h, StepSolution& start) const {
+  start.lambda.resize(assembly.joint_rows().size());
+  for (std::size_t i = 0; i < assembly.joint_rows().size(); ++i)
+    start.lambda[i] = h * joints[assembly.joint_rows()[i].joint_row];
+  const BlockRows& rows = assembly.problem().contacts;
+  start.r.resize(rows.num_rows());
+  for (int j = 0; j < rows.num_row_blocks(); ++j)
+    for (int i = 0; i < rows.num_rows(j); ++i)
+      start.r[rows.row_start(j) + i] =
+          h * contacts[static_cast<std::size_t>(3) * assembly.contact_indices()[j] + i];
+}
+
 }  // namespace stiction

@@ -1,4 +1,5 @@
-// Mean forces of a step, as the geometric stiffness of the next one needs them (T28).
+// Mean forces of a step: what the next one starts its solver from, and what its geometric stiffness
+// is made of (T28).
 #pragma once
 
 #include <vector>
@@ -18,6 +19,8 @@ struct StepForces {
   /// Of a solution, over h > 0.
   void read(const ContactModel& model, const StepAssembly& assembly, const StepSolution& solution,
             double h);
+  /// The impulses that these forces make in a step, as a start for the problem of `assembly`.
+  void write(const StepAssembly& assembly, double h, StepSolution& start) const;
 };
 
 }  // namespace stiction

@@ -29,14 +29,16 @@ void StewartTrinkleScheme::step(const ContactModel& model, const State& start,
                    result.end, reader_, result);
     result.memory = memory;
   } else {
+    forces_.recall(model, memory);
     const PositionLevelStep::Report report =
         step_.step(model, start, memory.contacts, h,
                    {.is_nonlinear = options_.nonlinear,
                     .is_gyroscopic_implicit = options_.gyroscopic == GyroscopicTerm::kImplicit},
-                   solve, result.end, reader_, result);
+                   forces_, solve, result.end, reader_, result);
     result.iterations = report.iterations;
     result.linear_steps = report.is_linear ? 1 : 0;
     result.memory.contacts = step_.status();
+    forces_.keep(result.memory);
   }
   reader_.finish(model, result);
   solve.certify_state(model, result.end);

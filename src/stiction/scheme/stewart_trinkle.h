@@ -28,6 +28,7 @@ class StewartTrinkleScheme final : public Scheme {
   PositionLevelStep step_;
   ImpactStage impact_;
   OutcomeReader reader_;
+  StepForces forces_;
   ContactEvaluator evaluator_;
   VectorXd gaps_;
   std::vector<int> touching_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/stopwatch.h"
 #include "stiction/base/text.h"
 #include "stiction/scheme/projection.h"
 #include "stiction/sim/mechanism.h"
@@ -17,8 +18,9 @@ namespace {
 /// error goes on into the next.
 constexpr double kSolverShare = 0.1;
 
-/// A remainder of a duration below this share of h is rounding, not a step.
-constexpr double kStepRounding = 1e-9;
+/// A remainder of a duration below this share of h is rounding of a duration that somebody typed,
+/// not a step; so short a step would push out what penetrates at any speed.
+constexpr double kStepRounding = 1e-6;
 
 /// Steps are counted in 64 bits and their times computed in doubles.
 constexpr double kMaxSteps = 1e15;
@@ -92,7 +94,8 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
       options_(checked(options)),
       scheme_(make_scheme(options.scheme,
                           {.friction = options.friction, .stepping = options.stepping})),
-      solver_(make_solver(options.solver, kSolverShare * options.tolerance)),
+      solver_(make_solver(options.solver, kSolverShare * options.tolerance,
+                          StoppingMeasure::kCertificate, options.tolerance)),
       stage_(*solver_, options.tolerance),
       state_(model_.initial_state()) {
   if (options.project_start) project_start();
@@ -177,6 +180,7 @@ void Simulation::validate() const {
 double Simulation::step(double h) {
   if (!(h >= 0) || !std::isfinite(h))
     throw InputError(fmt::format("h is {}, must be finite and >= 0", h));
+  attempt_times_ = {};
   const int max_halvings = options_.on_failure == OnFailure::kRetrySmaller ? kMaxHalvings : 0;
   for (int halvings = 0; !try_step(h); ++halvings) {
     if (options_.on_failure == OnFailure::kAcceptAndFlag && has_answer()) {
@@ -193,13 +197,19 @@ double Simulation::step(double h) {
 }
 
 bool Simulation::try_step(double h) {
+  Stopwatch watch;
   model_.detect(state_, h, scheme_->wants_alternatives());
   for (int surprises = 0;; ++surprises) {
+    attempt_times_.detect += watch.lap();
     stage_.begin_step();
     scheme_->step(model_, state_, recall(), h, stage_, attempt_);
+    attempt_times_.solve += stage_.wall();
+    attempt_times_.certify += stage_.certify_wall();
+    attempt_times_.assemble += watch.lap() - stage_.wall() - stage_.certify_wall();
     // Whoever was hit may have met things that were thought out of reach.
     if (surprises == kMaxSurprises || !model_.detect_further(state_, h, attempt_.end)) break;
   }
+  attempt_times_.detect += watch.lap();
   if (model_.has_surfaces()) attempt_.memory.keys = memory_.keys;
   attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
   return has_answer() && attempt_.failure.empty() && stage_.certificate().meets(options_.tolerance);
@@ -246,13 +256,17 @@ bool Simulation::has_answer() const {
 }
 
 void Simulation::accept_step(double h) {
+  Stopwatch watch;
   attempt_.end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
   std::swap(state_, attempt_.end);
   std::swap(taken_, attempt_);
-  evidence_ = {stage_.certificate(), stage_.report(), stage_.wall(), h};
+  evidence_ = {stage_.certificate(), stage_.report(), attempt_times_, h};
   ledger_.add_step(taken_.work, attempt_energy_);
   summarize_step();
   for (StepObserver* observer : observers_) notify(*observer);
+  attempt_times_.other += watch.lap();
+  summary_.times.add(attempt_times_);
+  summary_.step_walls.add(attempt_times_.total());
 }
 
 void Simulation::summarize_step() {
@@ -316,7 +330,7 @@ void Simulation::notify(StepObserver& observer) const {
                     .energy = ledger_,
                     .certificate = evidence_.certificate,
                     .solver = evidence_.report,
-                    .solver_wall = evidence_.solver_wall});
+                    .times = evidence_.times});
 }
 
 }  // namespace stiction

@@ -18,6 +18,7 @@
 #include "stiction/contact/contact_model.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/sim/energy_ledger.h"
+#include "stiction/sim/step_times.h"
 
 namespace stiction {
 
@@ -52,7 +53,7 @@ struct StepRecord {
   const EnergyLedger& energy;
   const Certificate& certificate;
   const SolverReport& solver;
-  double solver_wall = 0;  // [s]
+  StepTimes times{};  // of this step, up to the observers
 };
 
 class StepObserver {
@@ -77,6 +78,8 @@ struct RunSummary {
   std::int64_t linear_steps = 0;       // of a nonlinear scheme whose iteration did not converge
   std::int64_t impact_gains = 0;       // impacts that raised the energy beyond rounding
   double impact_gain = 0;              // [J] by all of them together
+  StepTimes times{};                   // of all steps
+  DurationHistogram step_walls{};      // [s] of every step
 
   std::int64_t count(EventKind kind) const { return events[static_cast<std::size_t>(kind)]; }
 };
@@ -152,7 +155,7 @@ class Simulation {
   struct Evidence {
     Certificate certificate;
     SolverReport report;
-    double solver_wall = 0;
+    StepTimes times{};
     double h = 0;
   };
 
@@ -176,8 +179,9 @@ class Simulation {
   SchemeMemory memory_;  // of the step taken, for the contacts of the one being tried
   StepResult attempt_;   // may be rejected
   Energy attempt_energy_;
-  StepResult taken_;   // its `end` is in state_, its `memory` serves the next step
-  Evidence evidence_;  // of the step taken
+  StepTimes attempt_times_;  // of all attempts at the step
+  StepResult taken_;         // its `end` is in state_, its `memory` serves the next step
+  Evidence evidence_;        // of the step taken
   Clock clock_;
   EnergyLedger ledger_;
   RunSummary summary_;

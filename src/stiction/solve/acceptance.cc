@@ -1,14 +1,25 @@
 #include "stiction/solve/acceptance.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stiction {
+namespace {
+
+/// Of the tolerance that velocities get in kVelocities.
+constexpr double kVelocityShare = 0.1;
+
+}  // namespace
 
 double Acceptance::measure(const StepProblem& problem, const StepSolution& solution) {
   double worst = 0;
-  if (measure_ != StoppingMeasure::kPublished)
-    worst = certifier_.certify(problem, solution).residual();
-  if (measure_ != StoppingMeasure::kCertificate)
+  if (asks_certificate(measure_)) {
+    const Certificate certificate = certifier_.certify(problem, solution);
+    worst = certificate.residual();
+    if (measure_ == StoppingMeasure::kVelocities)
+      worst = std::max(worst, kVelocityShare * std::sqrt(certificate.motion));
+  }
+  if (asks_published(measure_))
     worst = std::max(worst, published_.compute(collection_kind(problem), problem, solution));
   // Impulses out of proportion would hide a contradiction from the published error.
   if (measure_ == StoppingMeasure::kPublished && worst <= tolerance_ &&

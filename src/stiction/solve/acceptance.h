@@ -12,10 +12,20 @@ namespace stiction {
 
 /// What has to fall below the tolerance.
 enum class StoppingMeasure {
-  kCertificate,  // (T20)–(T22), free of units: steps of the engine
-  kPublished,    // the error of the problem's collection (problem/published_error.h)
+  kCertificate,  // (T20)–(T23), free of units: steps of the engine
+  /// The certificate, with the root of (T23) over ten: velocities themselves, not their energy.
+  /// Errors of velocities that rest add up from step to step.
+  kVelocities,
+  kPublished,  // the error of the problem's collection (problem/published_error.h)
   kBoth,
 };
+
+constexpr bool asks_certificate(StoppingMeasure measure) {
+  return measure != StoppingMeasure::kPublished;
+}
+constexpr bool asks_published(StoppingMeasure measure) {
+  return measure == StoppingMeasure::kPublished || measure == StoppingMeasure::kBoth;
+}
 
 class Acceptance {
  public:

@@ -6,9 +6,12 @@
 #include <numeric>
 #include <span>
 
+#include "stiction/solve/admm_solver.h"
 #include "stiction/solve/block_pivot_solver.h"
+#include "stiction/solve/body_newton.h"
 #include "stiction/solve/contradiction.h"
 #include "stiction/solve/dense_lu.h"
+#include "stiction/solve/direct_iterative_solver.h"
 #include "stiction/solve/interior_point_solver.h"
 #include "stiction/solve/lemke_solver.h"
 #include "stiction/solve/newton_solver.h"
@@ -39,8 +42,20 @@ constexpr int kTightSweeps = 50;
 constexpr int kPatientSweeps = 20000;
 /// At a loose tolerance this many over the whole problem often do, before it is taken apart.
 constexpr int kFewSweeps = 20;
-/// Above this number of contacts sweeps hardly ever reach a tight tolerance.
+/// Above this number of contacts sweeps hardly ever reach a tight tolerance from a cold start.
 constexpr int kManyDiscs = 300;
+/// From impulses of the step before they mostly do. What rests comes to rest entirely if there are
+/// some in every step.
+constexpr int kWarmSweeps = 300;
+constexpr int kLeastSweeps = 5;
+/// Newton's method ends in few iterations or is on the wrong track.
+constexpr int kPreciseIterations = 60;
+constexpr int kAdmmIterations = 500;
+constexpr int kDirectRounds = 20;
+/// Of Newton's method over contacts: half a second.
+constexpr double kStepFlops = 2e9;
+/// What rests on forces of the step before has to be better: errors grow from step to step.
+constexpr double kRestShare = 1e-3;
 
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
@@ -51,6 +66,11 @@ enum class Method {
   kLemke,
   kBlockPivot,
   kSweeps,
+  kWarmSweeps,
+  kDirect,
+  kBodyNewton,
+  kPreciseNewton,
+  kAdmm,
   kNewton,
   kInteriorPoint,
   kPolish,
@@ -64,6 +84,9 @@ struct Traits {
   bool is_cornered = false;  // polygons or boxes in space, which have no smooth boundary
   int num_lemke_rows = 0;
   int num_contacts = 0;
+  bool is_small() const { return num_lemke_rows <= kMaxLemkeRows; }  // for pivoting
+  bool is_step = false;                                              // of a simulation
+  bool is_warm = false;  // there are impulses to start from
 };
 
 Traits inspect(const StepProblem& problem) {
@@ -85,6 +108,23 @@ Traits inspect(const StepProblem& problem) {
   return traits;
 }
 
+/// What is tried first in the steps of a simulation with many contacts: methods that profit from
+/// the step before, or whose answers are precise. Those that chains end with are slow.
+std::span<const Method> choose_for_steps(const Traits& traits) {
+  using enum Method;
+  static constexpr Method kForDiscs[] = {kBodyNewton, kPreciseNewton};
+  static constexpr Method kForManyDiscs[] = {kBodyNewton, kWarmSweeps, kAdmm};
+  static constexpr Method kForManyFirstDiscs[] = {kPreciseNewton, kAdmm};
+  static constexpr Method kForManyCorners[] = {kDirect};
+  if (!traits.is_step || traits.is_lcp) return {};
+  if (traits.is_cornered && !traits.is_small()) return kForManyCorners;
+  if (traits.is_cornered || !traits.is_smooth) return {};
+  const bool has_many = traits.num_contacts > kManyDiscs;
+  if (traits.is_warm && has_many) return kForManyDiscs;
+  if (has_many) return kForManyFirstDiscs;
+  return std::span(kForDiscs).subspan(traits.is_warm ? 0 : 1);
+}
+
 /// The methods for a problem, cheapest first. Steps of a simulation are worth an exact answer where
 /// it costs as little as a good one.
 std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, bool is_tight) {
@@ -98,7 +138,7 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   static constexpr Method kForPlanes[] = {kSweeps,        kNewton, kLemke,
                                           kInteriorPoint, kPolish, kPatientSweeps};
   static constexpr Method kForSmallPlanes[] = {kLemke, kSweeps, kNewton, kPolish, kPatientSweeps};
-  const bool is_small = traits.num_lemke_rows <= kMaxLemkeRows;
+  const bool is_small = traits.is_small();
   if (traits.is_lcp && traits.num_lemke_rows <= kMaxLcpRows) return kForLcp;
   if (traits.is_lcp) return kForLargeLcp;
   if (traits.is_cornered && is_small) return kForCorners;
@@ -126,6 +166,10 @@ bool is_finite(const StepProblem& problem) {
          is_finite(problem.coupling);
 }
 
+StoppingMeasure precise(StoppingMeasure measure) {
+  return measure == StoppingMeasure::kCertificate ? StoppingMeasure::kVelocities : measure;
+}
+
 /// Squared velocities below this are no scale for an error. (problem/published_error.h)
 constexpr double kLeastSquare = 2.2e-16 * 2.2e-16;
 
@@ -148,10 +192,14 @@ bool needs_no_impulse(const StepProblem& problem, const AutoOptions& options) {
   return std::isfinite(square) && is_finite(problem.coupling);
 }
 
+bool has_impulses(const StepProblem& problem, const StepSolution& solution) {
+  return static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
+         static_cast<int>(solution.r.size()) == problem.num_contact_rows();
+}
+
 bool fits(const StepProblem& problem, const StepSolution& solution) {
   return static_cast<int>(solution.w.size()) == problem.num_dofs() &&
-         static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
-         static_cast<int>(solution.r.size()) == problem.num_contact_rows();
+         has_impulses(problem, solution);
 }
 
 bool all_zero(const std::vector<double>& values) {
@@ -178,22 +226,52 @@ class AutoSolver::Team {
         few_sweeps_({.tolerance = options.tolerance,
                      .measure = options.measure,
                      .max_iterations = kFewSweeps}),
-        newton_({.tolerance = options.tolerance, .measure = options.measure}),
-        interior_point_({.tolerance = options.tolerance, .measure = options.measure}),
+        warm_sweeps_({.tolerance = options.tolerance,
+                      .measure = options.measure,
+                      .max_iterations = kWarmSweeps,
+                      .start_measure = precise(options.measure),
+                      .least_sweeps = kLeastSweeps}),
+        direct_iterative_({.tolerance = options.tolerance,
+                           .measure = precise(options.measure),
+                           .max_rounds = kDirectRounds}),
+        body_newton_({.tolerance = options.tolerance,
+                      .goal = kRestShare * options.tolerance,
+                      .measure = precise(options.measure)}),
+        precise_newton_({.tolerance = options.tolerance,
+                         .measure = precise(options.measure),
+                         .max_iterations = kPreciseIterations,
+                         .max_flops = kStepFlops,
+                         .has_interior_stage = false}),
+        admm_({.tolerance = options.tolerance,
+               .measure = options.measure,
+               .max_iterations = kAdmmIterations}),
+        newton_({.tolerance = options.tolerance,
+                 .measure = options.measure,
+                 .max_flops = options.is_for_steps() ? kStepFlops : kMaxFlops}),
+        interior_point_({.tolerance = options.tolerance,
+                         .measure = options.measure,
+                         .max_flops = options.is_for_steps() ? kStepFlops : kMaxFlops}),
         patient_sweeps_({.tolerance = options.tolerance,
                          .measure = options.measure,
                          .max_iterations = kPatientSweeps}),
+        acceptable_(std::max(options.tolerance, options.acceptable)),
         prefers_exact_(options.measure != StoppingMeasure::kPublished),
+        is_for_steps_(options.is_for_steps()),
         is_tight_(options.tolerance < kLooseTolerance) {}
 
   /// Runs the level-th method and keeps its answer in `solution` if it is the better one. `best` is
   /// the measure of `solution`, infinite if unknown. False if there is no such method.
   bool improve(const StepProblem& problem, int level, const StepSolution& start,
                StepSolution& solution, double& best, SolverReport& report) {
-    const Traits traits = inspect(problem);
+    Traits traits = inspect(problem);
+    traits.is_step = is_for_steps_;
+    traits.is_warm = !is_zero(start);
+    const std::span<const Method> quick = choose_for_steps(traits);
     const std::span<const Method> chain = choose_chain(traits, prefers_exact_, is_tight_);
-    if (level >= static_cast<int>(chain.size())) return false;
-    const Method method = chain[level];
+    const int num_quick = static_cast<int>(quick.size()), place = level - num_quick;
+    if (place >= static_cast<int>(chain.size())) return false;
+    const Method method = place < 0 ? quick[level] : chain[place];
+    limit_ = place > 0 || (level > 0 && place == -1) ? acceptable_ : judge_.tolerance();
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
     report.stage = std::max(report.stage, level);
     if (method == Method::kPolish) {
@@ -201,9 +279,17 @@ class AutoSolver::Team {
       return true;
     }
     // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
-    // to five times.
-    run(problem, solver(method), method == Method::kNewton ? start : solution, solution, best,
-        report);
+    // to five times. Where what the step before left was of no use the chain begins from nothing.
+    const bool is_newton = method == Method::kNewton || method == Method::kPreciseNewton;
+    const bool is_cold = num_quick > 0 && (place == 0 || (place > 0 && is_newton));
+    if (is_cold) cold_.set_zero(problem);
+    run(problem, solver(method),
+        is_cold     ? cold_
+        : is_newton ? start
+                    : solution,
+        solution, best, report);
+    // An answer that is not precise is worth another method.
+    if (method == Method::kBodyNewton && best > 0) best = kInfinity;
     return true;
   }
 
@@ -225,7 +311,8 @@ class AutoSolver::Team {
     report.has_answer = true;
   }
 
-  bool is_good(double measure) const { return measure <= judge_.tolerance(); }
+  /// After the method that was run last.
+  bool is_good(double measure) const { return measure <= limit_; }
 
  private:
   void run(const StepProblem& problem, Solver& solver, const StepSolution& start,
@@ -261,6 +348,16 @@ class AutoSolver::Team {
         return block_pivot_;
       case Method::kSweeps:
         return sweeps_;
+      case Method::kWarmSweeps:
+        return warm_sweeps_;
+      case Method::kDirect:
+        return direct_iterative_;
+      case Method::kBodyNewton:
+        return body_newton_;
+      case Method::kPreciseNewton:
+        return precise_newton_;
+      case Method::kAdmm:
+        return admm_;
       case Method::kNewton:
         return newton_;
       case Method::kInteriorPoint:
@@ -277,13 +374,21 @@ class AutoSolver::Team {
   BlockPivotSolver block_pivot_;
   NsgsSolver sweeps_;
   NsgsSolver few_sweeps_;
+  NsgsSolver warm_sweeps_;
+  DirectIterativeSolver direct_iterative_;
+  BodyNewton body_newton_;
+  NewtonSolver precise_newton_;
+  AdmmSolver admm_;
   NewtonSolver newton_;
   InteriorPointSolver interior_point_;
   NsgsSolver patient_sweeps_;
   SaddlePolish polish_;
   DirectAttempt direct_;
   StepSolution trial_;
-  bool prefers_exact_, is_tight_;
+  double acceptable_;
+  double limit_ = judge_.tolerance();  // what will do after the last method
+  StepSolution cold_;
+  bool prefers_exact_, is_for_steps_, is_tight_;
 };
 
 AutoSolver::AutoSolver(const AutoOptions& options)
@@ -298,7 +403,7 @@ AutoSolver::~AutoSolver() = default;
 SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solution) {
   SolverReport first;
   if (is_solved_at_once(problem, solution, first)) return first;
-  if (!fits(problem, solution)) solution.set_zero(problem);
+  prepare_start(problem, solution);
   start_ = solution;
   SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
   double best = kInfinity;
@@ -323,6 +428,17 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
     is_solved = solve_whole(problem, level, best, report, solution);
   if (is_solved) report.status = SolverStatus::kConverged;
   return is_solved ? report : admit_failure(problem, report, solution);
+}
+
+/// Impulses without velocities are a guess from elsewhere. Small problems that pivoting takes are
+/// solved exactly without, and as fast; an answer that is only just accepted would be the loss.
+void AutoSolver::prepare_start(const StepProblem& problem, StepSolution& solution) {
+  if (fits(problem, solution)) return;
+  const bool is_used = problem.num_rows() > kSmallRows || inspect(problem).is_smooth;
+  if (has_impulses(problem, solution) && is_used)
+    solution.w.assign(problem.num_dofs(), 0.0);
+  else
+    solution.set_zero(problem);
 }
 
 /// By the start, by nothing at all, or by an attempt that costs less than laying out the problem.
@@ -394,8 +510,11 @@ bool AutoSolver::run_islands(const StepProblem& problem, Team& team, SolverRepor
   level_of_.assign(islands_.num_islands(), kInfinity);
   for (int level = 0; !pending_.empty(); ++level) {
     if (run_level(problem, level, team, report, solution) == 0) return false;
-    // What is too rough for an island by itself may be fine beside the others.
-    if (acceptance_.accepts(problem, solution)) return true;
+    // What is too rough for an island by itself may be fine beside the others. The first methods
+    // may have been asked for more.
+    if ((level > 0 || pending_.empty() || !options_.is_for_steps()) &&
+        acceptance_.accepts(problem, solution))
+      return true;
   }
   return false;
 }

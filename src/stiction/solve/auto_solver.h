@@ -27,6 +27,11 @@ namespace stiction {
 struct AutoOptions {
   double tolerance = 1e-10;  // [-] of the measure
   StoppingMeasure measure = StoppingMeasure::kCertificate;
+  /// What will do, in the same measure, before the slowest methods are tried; 0: the tolerance.
+  double acceptable = 0;
+
+  /// Steps follow each other: errors that a step is forgiven may add up.
+  bool is_for_steps() const { return measure == StoppingMeasure::kCertificate && acceptable > 0; }
 };
 
 class AutoSolver final : public Solver {
@@ -37,11 +42,13 @@ class AutoSolver final : public Solver {
   std::string_view name() const override { return "auto"; }
   /// `stage` of the report counts the fallbacks that the most difficult island took.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  bool profits_from_starts() const override { return options_.is_for_steps(); }
   const Certifier* certifier() const override { return &acceptance_.certifier(); }
 
  private:
   class Team;
   bool is_solved_at_once(const StepProblem& problem, StepSolution& solution, SolverReport& report);
+  static void prepare_start(const StepProblem& problem, StepSolution& solution);
   bool is_start_accepted(const StepProblem& problem, const StepSolution& solution);
   bool is_worth_splitting() const;
   bool solve_whole(const StepProblem& problem, int level, double best, SolverReport& report,

@@ -28,9 +28,8 @@ constexpr double kSignTolerance = 1e-11;  // of impulses and slacks, relative to
 constexpr int kMaxRounds = 40;
 constexpr int kPatience = 3;  // rounds without fewer wrong statuses before they change one by one
 
-bool fits(const StepProblem& problem, const StepSolution& solution) {
-  return static_cast<int>(solution.w.size()) == problem.num_dofs() &&
-         static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
+bool has_impulses(const StepProblem& problem, const StepSolution& solution) {
+  return static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
          static_cast<int>(solution.r.size()) == problem.num_contact_rows();
 }
 
@@ -81,7 +80,7 @@ bool DirectAttempt::try_solve(const StepProblem& problem, Acceptance& judge, Ste
 }
 
 void DirectAttempt::set_up(const StepProblem& problem, const StepSolution& solution) {
-  has_start_ = fits(problem, solution) && !(is_zero(solution.lambda) && is_zero(solution.r));
+  has_start_ = has_impulses(problem, solution) && !(is_zero(solution.lambda) && is_zero(solution.r));
   const int num_bilateral = problem.num_bilateral();
   side_.assign(problem.num_rows(), Side::kHeld);
   active_.assign(problem.num_rows(), 1);

@@ -214,8 +214,8 @@ double FrictionBlocks::published_ratio(const SquareSums& rows, const SquareSums&
 
 double FrictionBlocks::residual(const VectorXd& x, const VectorXd& u) const {
   double worst = 0;
-  if (measure_ != StoppingMeasure::kPublished) worst = certificate_residual(x, u);
-  if (measure_ != StoppingMeasure::kCertificate) worst = std::max(worst, published_residual(x, u));
+  if (asks_certificate(measure_)) worst = certificate_residual(x, u);
+  if (asks_published(measure_)) worst = std::max(worst, published_residual(x, u));
   return worst;
 }
 

@@ -9,15 +9,15 @@ namespace stiction {
 void GaussSeidelResidual::prepare(const StepProblem& problem, const ContactBlocks& blocks,
                                   StoppingMeasure measure) {
   measure_ = measure;
-  if (measure != StoppingMeasure::kPublished) relative_.prepare(problem, blocks);
-  if (measure != StoppingMeasure::kCertificate) published_.prepare(blocks);
+  if (asks_certificate(measure)) relative_.prepare(problem, blocks);
+  if (asks_published(measure)) published_.prepare(blocks);
 }
 
 double GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const SweepState& state) {
   double worst = 0;
-  if (measure_ != StoppingMeasure::kPublished)
+  if (asks_certificate(measure_))
     worst = relative_.evaluate(blocks, state.x(), state.u(), state.w());
-  if (measure_ != StoppingMeasure::kCertificate) {
+  if (asks_published(measure_)) {
     const double error = published_.evaluate(blocks, state.x(), state.u(), state.w());
     worst = error >= worst || std::isnan(error) ? error : worst;
   }

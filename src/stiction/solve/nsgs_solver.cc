@@ -38,7 +38,9 @@ int next_check(int sweep) { return sweep + std::clamp(sweep / 8, 1, 20); }
 }  // namespace
 
 NsgsSolver::NsgsSolver(const NsgsOptions& options)
-    : options_(options), acceptance_(options.tolerance, options.measure) {
+    : options_(options),
+      acceptance_(options.tolerance, options.measure),
+      start_acceptance_(options.tolerance, options.start_measure) {
   if (!(options.tolerance > 0))
     throw InputError(fmt::format("nsgs: tolerance is {}, must be positive", options.tolerance));
   if (options.max_iterations < 0)
@@ -101,7 +103,8 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
 }
 
 SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solution) {
-  if (evaluate(0) <= target_ && confirm(problem, solution)) return {SolverStatus::kConverged, 0};
+  if (evaluate(0) <= target_ && confirm_start(problem, solution))
+    return {SolverStatus::kConverged, 0};
   sweep_.prepare(blocks_);
   int due = 1;
   for (int number = 1; number <= options_.max_iterations; ++number) {
@@ -109,7 +112,8 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
     if (number == due || number == options_.max_iterations) {
       due = next_check(number);
       const double level = evaluate(number);
-      if (level <= target_ && confirm(problem, solution)) return {SolverStatus::kConverged, number};
+      if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
+        return {SolverStatus::kConverged, number};
       const bool has_stalled =
           options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps;
       if (has_stalled) return {SolverStatus::kMaxIterations, number};
@@ -177,6 +181,12 @@ double NsgsSolver::evaluate(int number) {
     last_gain_ = number;
   }
   return level;
+}
+
+bool NsgsSolver::confirm_start(const StepProblem& problem, StepSolution& solution) {
+  if (options_.start_measure == StoppingMeasure::kCertificate) return confirm(problem, solution);
+  state_.store(blocks_, solution);
+  return start_acceptance_.accepts(problem, solution);
 }
 
 /// Asks the judge; if the answer is refused, the next one has to be better by what it lacked.

@@ -29,6 +29,10 @@ struct NsgsOptions {
   bool freezes = true;      // leaves out contacts that hardly move, except under Anderson's method
   int stall_sweeps = 2000;  // gives up when this many sweeps gain less than a tenth; 0: never
   bool warm_start = true;   // from the impulses in the solution, if they fit
+  /// A start is an answer only if it passes this measure, too; others get this many sweeps at
+  /// least.
+  StoppingMeasure start_measure = StoppingMeasure::kCertificate;
+  int least_sweeps = 0;
 };
 
 class NsgsSolver : public Solver {
@@ -50,11 +54,12 @@ class NsgsSolver : public Solver {
   void sweep(int number);
   void accelerate(int number);
   double evaluate(int number);
+  bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);
   bool is_anderson() const;
 
   NsgsOptions options_;
-  Acceptance acceptance_;
+  Acceptance acceptance_, start_acceptance_;
   ContactBlocks blocks_;
   GaussSeidelResidual judge_;
   NsgsSweep sweep_;

@@ -289,7 +289,7 @@ void SaddleLu::scatter_block(const BlockMatrix& W, int i, int e, int row, int co
     add_block<2, 2>(a, w, rows, columns, out, stride);
   else
     add_block<0, 0>(a, w, rows, columns, out, stride);
-  if (i != j) return;
+  if (i != j || B_->empty()) return;
   const double* b = B_->data() + 9 * static_cast<std::size_t>(i);
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < columns; ++c) out[r + c * stride] += b[3 * r + c];

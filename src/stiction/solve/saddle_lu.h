@@ -25,7 +25,7 @@ class SaddleLu {
   /// counts when the block is smaller.
   /// False if a number is not finite.
   bool factor(const BlockMatrix& W, const std::vector<double>& A, const std::vector<double>& B);
-  /// Factors W + B.
+  /// Factors W + B; an empty B is zero, and blocks may then have any size.
   bool factor(const BlockMatrix& W, const std::vector<double>& B);
   /// x ← S⁻¹x.
   void solve(VectorXd& x);

@@ -22,8 +22,9 @@ std::vector<std::string> solver_names() {
 }
 
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance,
-                                    StoppingMeasure measure) {
-  if (name == "auto") return std::make_unique<AutoSolver>(AutoOptions{tolerance, measure});
+                                    StoppingMeasure measure, double acceptable) {
+  if (name == "auto")
+    return std::make_unique<AutoSolver>(AutoOptions{tolerance, measure, acceptable});
   if (name == "lemke")
     return std::make_unique<LemkeSolver>(
         LemkeSolverOptions{.tolerance = tolerance, .measure = measure});

@@ -15,8 +15,10 @@ namespace stiction {
 std::vector<std::string> solver_names();
 
 /// Iterative solvers stop when `measure` falls below `tolerance`; direct ones solve to rounding.
-/// Throws InputError that lists the names if `name` is none of them.
+/// `acceptable` is what "auto" takes before it tries its slowest methods; 0: the tolerance. Throws
+/// InputError that lists the names if `name` is none of them.
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance = 1e-10,
-                                    StoppingMeasure measure = StoppingMeasure::kCertificate);
+                                    StoppingMeasure measure = StoppingMeasure::kCertificate,
+                                    double acceptable = 0);
 
 }  // namespace stiction

@@ -1,0 +1,316 @@
+#include "stiction/solve/body_newton.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/solve/gauss_seidel_sweep.h"
+
+namespace stiction {
+namespace {
+
+/// ε relative to the mobility of a unit: errors shrink by about this factor per iteration, and as
+/// many digits of the factors are lost, which the next iteration makes good.
+constexpr double kCompliance = 1e-4;
+
+/// Balance is found when the defect has fallen by this factor, or not in so many steps.
+constexpr double kBalance = 1e-4;
+constexpr int kMaxSteps = 6;
+
+/// A search ends where the slope is this share of the first one.
+constexpr double kSearchGain = 0.1;
+constexpr int kMaxTrials = 6;
+
+/// After so many iterations a residual has to fall by this factor in each; before, it is hopeless
+/// above this level.
+constexpr int kSettling = 3;
+constexpr double kLeastGain = 0.5, kHopeless = 1e-3;
+
+}  // namespace
+
+BodyNewton::BodyNewton(const BodyNewtonOptions& options)
+    : options_(options), acceptance_(options.tolerance, options.measure) {}
+
+SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solution) {
+  if (!start(problem, solution)) {
+    solution.set_zero(problem);
+    return {.status = SolverStatus::kUnsupported, .has_answer = false};
+  }
+  SolverReport report{.status = SolverStatus::kMaxIterations};
+  double level = judge_.evaluate(blocks_, state_);
+  target_ = options_.goal;
+  if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
+  build_pattern(problem);
+  lu_.analyse(matrix_);
+  const double num_pivots = problem.num_dofs(),
+               entries = static_cast<double>(lu_.num_factor_entries());
+  const bool is_cheap = entries * entries / num_pivots <= options_.max_flops;
+  bool has_gained = is_cheap;
+  for (int iteration = 1; has_gained && iteration <= options_.max_iterations; ++iteration) {
+    if (!find_balance(problem, report.iterations)) break;
+    const double before = level;
+    level = judge_.evaluate(blocks_, state_);
+    if (level <= target_ && is_accepted(problem, solution, options_.goal)) {
+      report.status = SolverStatus::kConverged;
+      return report;
+    }
+    // Statuses settle in the first iterations, or not at all.
+    has_gained = iteration <= kSettling ? level < kHopeless : level <= kLeastGain * before;
+  }
+  if (is_accepted(problem, solution, options_.tolerance))
+    report.status = SolverStatus::kConverged;
+  else if (!solution.is_finite()) {
+    solution.set_zero(problem);
+    return {.status = SolverStatus::kNonFinite, .has_answer = false};
+  }
+  return report;
+}
+
+bool BodyNewton::start(const StepProblem& problem, const StepSolution& solution) {
+  if (problem.num_blocks() == 0 || !problem.coupling.is_empty()) return false;
+  for (int j = 0; j < problem.num_contacts(); ++j)
+    if (problem.contacts.num_rows(j) == 3 && problem.mu[j] > 0 &&
+        problem.section[j].kind != FrictionSection::Kind::kDisc)
+      return false;
+  if (!blocks_.assemble(problem)) return false;
+  state_.start(blocks_, solution, true);
+  if (!state_.is_finite()) return false;
+  judge_.prepare(problem, blocks_, options_.measure);
+  impulses_.assign(state_.x(), state_.x() + blocks_.num_rows());
+  bias_.resize(blocks_.num_rows());
+  for (int row = 0; row < blocks_.num_rows(); ++row) bias_[row] = blocks_.bias(row);
+  set_compliance();
+  return true;
+}
+
+void BodyNewton::set_compliance() {
+  epsilon_.resize(blocks_.num_units());
+  responses_.resize(blocks_.num_units());
+  shift_.assign(blocks_.num_units(), 0.0);
+  for (int i = 0; i < blocks_.num_units(); ++i) {
+    const ContactBlocks::Unit& unit = blocks_.unit(i);
+    epsilon_[i] = kCompliance * blocks_.omega(i);
+    for (int a = 0; a < unit.dim; ++a)
+      epsilon_[i] = std::max(epsilon_[i], blocks_.compliance(unit.row + a));
+  }
+}
+
+/// Bodies that share a unit are neighbours.
+void BodyNewton::build_pattern(const StepProblem& problem) {
+  const int n = problem.num_blocks();
+  neighbours_.resize(n);
+  for (int b = 0; b < n; ++b) neighbours_[b].assign(1, b);
+  for (int i = 0; i < blocks_.num_units(); ++i)
+    for (int e = blocks_.unit(i).entry_begin; e < blocks_.unit(i + 1).entry_begin; ++e)
+      for (int f = blocks_.unit(i).entry_begin; f < blocks_.unit(i + 1).entry_begin; ++f)
+        if (e != f) neighbours_[blocks_.entry(e).block].push_back(blocks_.entry(f).block);
+  BlockMatrix& A = matrix_;
+  A.row_start.assign(problem.dof_start.begin(), problem.dof_start.end());
+  A.entry_start.assign(1, 0);
+  A.entry_block.clear();
+  A.diagonal.resize(n);
+  A.value_start.assign(1, 0);
+  for (int b = 0; b < n; ++b) {
+    std::vector<int>& list = neighbours_[b];
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    for (const int other : list) {
+      if (other == b) A.diagonal[b] = static_cast<int>(A.entry_block.size());
+      A.entry_block.push_back(other);
+      A.value_start.push_back(A.value_start.back() + A.size(b) * A.size(other));
+    }
+    A.entry_start.push_back(static_cast<int>(A.entry_block.size()));
+  }
+  A.mirror.resize(A.entry_block.size());
+  for (int b = 0; b < n; ++b)
+    for (int e = A.entry_start[b]; e < A.entry_start[b + 1]; ++e)
+      A.mirror[e] = find_entry(A.entry_block[e], b);
+  A.values.resize(A.value_start.back());
+  pair_start_.assign(1, 0);
+  pairs_.clear();
+  for (int i = 0; i < blocks_.num_units(); ++i) {
+    for (int e = blocks_.unit(i).entry_begin; e < blocks_.unit(i + 1).entry_begin; ++e)
+      for (int f = blocks_.unit(i).entry_begin; f < blocks_.unit(i + 1).entry_begin; ++f)
+        pairs_.push_back(A.value_start[find_entry(blocks_.entry(e).block, blocks_.entry(f).block)]);
+    pair_start_.push_back(static_cast<int>(pairs_.size()));
+  }
+}
+
+int BodyNewton::find_entry(int row, int column) const {
+  const auto begin = matrix_.entry_block.begin() + matrix_.entry_start[row];
+  const auto end = matrix_.entry_block.begin() + matrix_.entry_start[row + 1];
+  return static_cast<int>(std::lower_bound(begin, end, column) - matrix_.entry_block.begin());
+}
+
+void BodyNewton::respond_bilateral(int i, double u) {
+  const int row = blocks_.unit(i).row;
+  const double sigma = epsilon_[i] - blocks_.compliance(row);
+  const double z = (sigma * guess_[row] - u) / epsilon_[i];
+  Response& response = responses_[i];
+  response.x[0] = std::clamp(z, blocks_.lower(i), blocks_.upper(i));
+  response.D[0] = response.x[0] == z ? 1 / epsilon_[i] : 0;
+}
+
+/// `u` is without what compliance adds to it.
+void BodyNewton::respond_contact(int i, const double* u) {
+  const ContactBlocks::Unit& unit = blocks_.unit(i);
+  const double epsilon = epsilon_[i], mu = blocks_.contact(i - blocks_.num_bilateral()).mu();
+  const int dim = unit.dim;
+  const double* guess = guess_.data() + unit.row;
+  Response& response = responses_[i];
+  std::fill_n(response.D, 9, 0.0);
+  std::fill_n(response.x, 3, 0.0);
+  double z[3] = {}, z_t = 0;
+  for (int a = 0; a < dim; ++a) {
+    const double c = blocks_.compliance(unit.row + a);
+    z[a] = ((epsilon - c) * guess[a] - u[a]) / epsilon;
+    if (a > 0) z_t += z[a] * z[a];
+  }
+  z_t = std::sqrt(z_t);
+  z[0] -= shift_[i] / epsilon;
+  if (mu == 0 || dim == 1) {
+    if (z[0] <= 0) return;
+    response.x[0] = z[0];
+    response.D[0] = 1 / epsilon;
+    return;
+  }
+  if (z[0] <= -mu * z_t) return;  // open
+  double DP[9] = {};              // derivative of the projection
+  if (z_t <= mu * z[0]) {         // sticks
+    for (int a = 0; a < dim; ++a) {
+      response.x[a] = z[a];
+      DP[3 * a + a] = 1;
+    }
+  } else {
+    const double share = 1 / (1 + mu * mu), normal = share * (z[0] + mu * z_t);
+    double t[3] = {};
+    for (int a = 1; a < dim; ++a) t[a] = z[a] / z_t;
+    response.x[0] = normal;
+    DP[0] = share;
+    for (int a = 1; a < dim; ++a) {
+      response.x[a] = mu * normal * t[a];
+      DP[a] = DP[3 * a] = share * mu * t[a];
+      for (int b = 1; b < dim; ++b)
+        DP[3 * a + b] = mu * mu * share * t[a] * t[b] +
+                        mu * normal / z_t * ((a == b ? 1.0 : 0.0) - t[a] * t[b]);
+    }
+  }
+  for (int a = 0; a < 9; ++a) response.D[a] = DP[a] / epsilon;
+}
+
+/// Impulses that answer the velocities w_, and momentum_ = M̂ (w(x) − w), what the bodies lack to
+/// move accordingly; its size in the norm of M̂⁻¹.
+double BodyNewton::respond(const StepProblem& problem) {
+  for (int i = 0; i < blocks_.num_units(); ++i) {
+    double u[3];
+    compute_unit_velocity(blocks_, i, bias_.data(), w_.data(), u);
+    if (i < blocks_.num_bilateral())
+      respond_bilateral(i, u[0]);
+    else
+      respond_contact(i, u);
+    std::copy_n(responses_[i].x, blocks_.unit(i).dim, impulses_.data() + blocks_.unit(i).row);
+  }
+  state_.go_to(blocks_, impulses_);
+  momentum_.resize(problem.num_dofs());
+  double square = 0;
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int first = problem.dof_start[b], n = problem.block_size(b);
+    const ConstVectorMap pushed(state_.w() + first, n), w(w_.data() + first, n);
+    momentum_.segment(first, n) = problem.mass_block(b) * (pushed - w);
+    square += momentum_.segment(first, n).dot(pushed - w);
+  }
+  return std::sqrt(square);
+}
+
+void BodyNewton::fill_matrix(const StepProblem& problem) {
+  std::fill(matrix_.values.begin(), matrix_.values.end(), 0.0);
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const std::size_t size =
+        static_cast<std::size_t>(problem.block_size(b)) * problem.block_size(b);
+    std::copy_n(problem.mass_values.data() + problem.mass_start[b], size,
+                matrix_.values.data() + matrix_.value_start[matrix_.diagonal[b]]);
+  }
+  for (int i = 0; i < blocks_.num_units(); ++i) add_unit(i);
+}
+
+/// RᵀDR of one unit.
+void BodyNewton::add_unit(int i) {
+  const ContactBlocks::Unit& unit = blocks_.unit(i);
+  const double* D = responses_[i].D;
+  const int dim = unit.dim, end = blocks_.unit(i + 1).entry_begin;
+  if (std::all_of(D, D + (dim == 1 ? 1 : 9), [](double d) { return d == 0; })) return;
+  const int* pair = pairs_.data() + pair_start_[i];
+  for (int e = unit.entry_begin; e < end; ++e) {
+    const int rows = blocks_.entry(e).columns;
+    const double* J = blocks_.entry_values(e);
+    product_.resize(static_cast<std::size_t>(3) * rows);  // DᵀJ
+    for (int b = 0; b < dim; ++b)
+      for (int r = 0; r < rows; ++r) {
+        double sum = 0;
+        for (int a = 0; a < dim; ++a) sum += J[a * rows + r] * D[3 * a + b];
+        product_[b * rows + r] = sum;
+      }
+    for (int f = unit.entry_begin; f < end; ++f) {
+      const int columns = blocks_.entry(f).columns;
+      const double* other = blocks_.entry_values(f);
+      double* out = matrix_.values.data() + *pair++;
+      for (int b = 0; b < dim; ++b)
+        for (int r = 0; r < rows; ++r) {
+          const double factor = product_[b * rows + r];
+          for (int c = 0; c < columns; ++c) out[r * columns + c] += factor * other[b * columns + c];
+        }
+    }
+  }
+}
+
+/// Velocities that the impulses answer to them give the bodies, from those at hand: a minimum of
+///
+///   ½‖w − M̂⁻¹p‖² + Σ ε/2 ‖x(w)‖²
+///
+/// while the shifts are kept, and if M̂ is symmetric. Newton's method with a search along its steps.
+bool BodyNewton::find_balance(const StepProblem& problem, int& num_factorisations) {
+  w_.assign(state_.w(), state_.w() + problem.num_dofs());
+  guess_ = impulses_;
+  for (int i = blocks_.num_bilateral(); i < blocks_.num_units(); ++i) {
+    double u[3] = {};
+    compute_unit_velocity(blocks_, i, state_.u(), w_.data(), u);
+    shift_[i] = blocks_.contact(i - blocks_.num_bilateral()).mu() * std::hypot(u[1], u[2]);
+  }
+  double defect = respond(problem);
+  const double enough = kBalance * defect;
+  for (int k = 0; k < kMaxSteps && defect > enough; ++k) {
+    fill_matrix(problem);
+    ++num_factorisations;
+    if (!lu_.factor(matrix_, no_shift_)) return false;
+    direction_ = momentum_;
+    lu_.solve(direction_);
+    if (!direction_.allFinite()) return false;
+    defect = search(problem);
+    if (!std::isfinite(defect)) return false;
+  }
+  return state_.is_finite();
+}
+
+/// Goes along direction_ until the bodies are pushed neither way.
+double BodyNewton::search(const StepProblem& problem) {
+  const double slope = -direction_.dot(momentum_);
+  origin_ = w_;
+  double length = 1, lower = 0, lower_slope = slope;
+  for (int trial = 1;; ++trial) {
+    for (std::size_t k = 0; k < w_.size(); ++k) w_[k] = origin_[k] + length * direction_[k];
+    const double defect = respond(problem), now = -direction_.dot(momentum_);
+    if (now <= kSearchGain * std::abs(slope) || trial == kMaxTrials) return defect;
+    // Beyond the minimum: between the last point before it and here.
+    const double next = lower + (length - lower) * -lower_slope / (now - lower_slope);
+    length = std::max(next, 0.1 * length);
+  }
+}
+
+bool BodyNewton::is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance) {
+  state_.store(blocks_, solution);
+  const double measured = acceptance_.measure(problem, solution);
+  if (measured <= tolerance) return true;
+  target_ *= std::clamp(0.5 * tolerance / measured, 0.01, 0.5);
+  return false;
+}
+
+}  // namespace stiction

@@ -1,0 +1,86 @@
+// Newton's method on the velocities of the bodies, from impulses that are nearly right. With the
+// impulses x̂ of the last iteration and a compliance ε that is tiny beside the mobility of a unit,
+// impulses are functions of velocities,
+//
+//   r(w) = P_K((σ r̂ − u − μ‖u_T‖n)/ε),   u = J w + b,   σ = ε − c      contacts, disc or interval
+//   λ(w) = P_[lo,hi]((σ λ̂ − G w + b)/ε)                                bilateral rows
+//
+// which obey (T2)–(T4) where x(w) = x̂, and M̂ w = p + Rᵀx(w) is a system of equations with the
+// matrix M̂ + RᵀDR: as large as the bodies, however many contacts they have. While no status
+// changes it is linear, and one or two iterations find the answer to rounding. Of impulses that
+// rows cannot tell apart those nearest to x̂ are kept, so that redundant contacts do no harm.
+//
+// What rests on many contacts needs just that in every step: forces of the step before balance it
+// up to an error that grows like a falling column, by a factor from step to step. Where statuses do
+// change the method gives up soon; it has no globalisation, and others do better there.
+//
+// Takes problems with bodies and without direct coupling, whose sections in space are discs.
+#pragma once
+
+#include <vector>
+
+#include "stiction/problem/solver.h"
+#include "stiction/solve/acceptance.h"
+#include "stiction/solve/contact_blocks.h"
+#include "stiction/solve/gauss_seidel_residual.h"
+#include "stiction/solve/saddle_lu.h"
+
+namespace stiction {
+
+struct BodyNewtonOptions {
+  double tolerance = 1e-9;  // [-] of the measure: what will do
+  double goal = 1e-12;      // what is tried, and asked of a start
+  StoppingMeasure measure = StoppingMeasure::kCertificate;
+  int max_iterations = 12;
+  double max_flops = 1e8;  // of one factorisation: where it costs more, it is not tried
+};
+
+class BodyNewton final : public Solver {
+ public:
+  explicit BodyNewton(const BodyNewtonOptions& options = {});
+
+  std::string_view name() const override { return "body-newton"; }
+  /// kUnsupported if the problem is not one for this method. `iterations` count factorisations.
+  SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+
+ private:
+  /// Impulse of a unit and −∂x/∂u, 3 × 3 row by row.
+  struct Response {
+    double x[3];
+    double D[9];
+  };
+
+  bool start(const StepProblem& problem, const StepSolution& solution);
+  void set_compliance();
+  void build_pattern(const StepProblem& problem);
+  int find_entry(int row, int column) const;
+  double respond(const StepProblem& problem);
+  void respond_bilateral(int unit, double u);
+  void respond_contact(int unit, const double* u);
+  void fill_matrix(const StepProblem& problem);
+  void add_unit(int unit);
+  bool find_balance(const StepProblem& problem, int& num_factorisations);
+  double search(const StepProblem& problem);
+  bool is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance);
+
+  BodyNewtonOptions options_;
+  Acceptance acceptance_;
+  ContactBlocks blocks_;
+  GaussSeidelResidual judge_;
+  SweepState state_;    // of the impulses at hand
+  BlockMatrix matrix_;  // M̂ + RᵀDR, a block per body
+  SaddleLu lu_;
+  std::vector<std::vector<int>> neighbours_;  // of a body, scratch
+  std::vector<int> pair_start_, pairs_;       // where in matrix_ the pieces of a unit meet
+  std::vector<Response> responses_;           // per unit
+  std::vector<double> epsilon_;               // per unit
+  std::vector<double> impulses_;              // x̂, and x(w) in its place
+  std::vector<double> guess_;                 // x̂ of the iteration
+  std::vector<double> shift_;                 // μ‖u_T‖ of a contact at the last iteration
+  std::vector<double> w_, origin_, bias_, product_;
+  const std::vector<double> no_shift_;
+  VectorXd direction_, momentum_;
+  double target_ = 0;
+};
+
+}  // namespace stiction
