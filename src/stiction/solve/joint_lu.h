@@ -50,8 +50,7 @@ class JointLu {
                             double damping = 0);
 
   /// Solves from f (num_dofs) and g (one per row of the problem; those of inactive rows do not
-  /// count), without refinement. Read the answer by w() and x(). f has to stay as it is until the
-  /// last refinement.
+  /// count), without refinement. Read the answer by w() and x().
   void solve(const double* f, const double* g);
   /// One step of refinement: x takes back what rows miss, w follows by M̂⁻¹Rᵀ of the change, so that
   /// what is left in rows is the rounding of w and in momenta that of their terms. Returns the size
