@@ -325,8 +325,18 @@ TEST(Spook, PullsOfJointsAndContactsTurnABodyBack) {
     Eigen::Matrix<double, 6, 6, Eigen::RowMajor> stiffness;
     stiffness.setZero();
     const double joint[] = {0, 0, along_z}, contact[] = {normal, 0, 0};
+    const Eigen::Matrix<double, 6, 1> v = Eigen::Matrix<double, 6, 1>::LinSpaced(1, 6);
+    Eigen::Matrix<double, 6, 1> momentum = Eigen::Matrix<double, 6, 1>::Zero();
+    double trace = 0;
     model.add_geometric_stiffness(0, model.initial_state().q, joint, contact,
-                                  {stiffness.data(), 36});
+                                  {.inertia = 1,
+                                   .momentum = 0.5,
+                                   .masses = stiffness.data(),
+                                   .v = v.data(),
+                                   .momenta = momentum.data(),
+                                   .traces = &trace});
+    EXPECT_LE((momentum - 0.5 * stiffness * v).norm(), kRounding);
+    EXPECT_NEAR(trace, stiffness.trace(), kRounding);  // of a body with unit inertia
     EXPECT_EQ(stiffness.topRows<3>().norm() + stiffness.leftCols<3>().norm(), 0);
     return Eigen::Matrix3d(stiffness.bottomRightCorner<3, 3>());
   };

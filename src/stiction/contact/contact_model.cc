@@ -308,8 +308,8 @@ System::ContactPlace ContactModel::locate_contact(const State& state, int contac
 void ContactModel::add_geometric_stiffness(double t, const VectorXd& q,
                                            std::span<const double> joint_forces,
                                            std::span<const double> contact_forces,
-                                           std::span<double> stiffness) const {
-  add_joint_stiffness(t, q, joint_forces, stiffness);
+                                           const TurningSum& sum) const {
+  add_joint_stiffness(t, q, joint_forces, sum);
   for (std::size_t j = 0; j < detected_.size(); ++j) {
     const DetectedContact& contact = detected_[j];
     const std::span<const double> force =
@@ -317,8 +317,9 @@ void ContactModel::add_geometric_stiffness(double t, const VectorXd& q,
     if (!(force[0] > 0)) continue;
     const PartWithSurfaces& part = surfaces_[contact.part];
     const Model::Part& place = parts()[part.part];
-    part.surfaces->add_touch_stiffness(t, q_of(q, place), evaluate_pair(t, q, contact), force,
-                                       stiffness.subspan(place.matrix_offset, place.matrix_size));
+    part.surfaces->add_touch_stiffness(
+        t, q_of(q, place), evaluate_pair(t, q, contact), force,
+        sum.from(place.matrix_offset, place.v_offset, place.first_block));
   }
 }
 

@@ -74,10 +74,9 @@ class ContactModel : public Model {
                        const std::vector<char>& is_active, std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
   System::ContactPlace locate_contact(const State& state, int contact) const;
-  /// Of joints, springs and contacts. Three forces per contact; one matrix per block.
+  /// Of joints, springs and contacts. Three forces per contact.
   void add_geometric_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
-                               std::span<const double> contact_forces,
-                               std::span<double> stiffness) const;
+                               std::span<const double> contact_forces, const TurningSum& sum) const;
 
  private:
   struct DetectedContact {

@@ -237,12 +237,12 @@ System::ContactPlace Model::locate_fixed_contact(const State& state, int contact
 }
 
 void Model::add_joint_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
-                                std::span<double> stiffness) const {
+                                const TurningSum& sum) const {
   for (const Part& part : parts_)
     part.system->add_joint_stiffness(
         t, q_of(q, part),
         joint_forces.subspan(part.joint_row_offset, part.system->num_joint_rows()),
-        stiffness.subspan(part.matrix_offset, part.matrix_size));
+        sum.from(part.matrix_offset, part.v_offset, part.first_block));
 }
 
 void ModelBuilder::add_system(std::shared_ptr<const System> system, const VectorXd& position,

@@ -114,9 +114,9 @@ class Model {
   void append_fixed_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
   void append_mean_constraint_rows(double t, double h, const VectorXd& q, const VectorXd& v,
                                    const VectorXd& change, RowSet& out) const;
-  /// Of joints and springs; one matrix per block.
+  /// Of joints and springs.
   void add_joint_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
-                           std::span<double> stiffness) const;
+                           const TurningSum& sum) const;
   /// Of all joints of rigid bodies; see System.
   std::vector<std::string> reaction_names() const;
   void evaluate_reactions(const State& state, const VectorXd& joint_rows,

@@ -41,11 +41,11 @@ RigidBodySystem::RigidBodySystem(RigidBodyDescription description)
 }
 
 void RigidBodySystem::add_bodies() {
-  int q_offset = 0, v_offset = 0, stiffness_start = 0;
+  int q_offset = 0, v_offset = 0, mass_start = 0;
   for (const BodyDescription& description : description_.bodies) {
     Body body{.mass = description.mass,
-              .center = description.center_of_mass,
-              .inertia = description.inertia};
+              .inertia = description.inertia,
+              .center = description.center_of_mass};
     body.start.rotation = description.orientation.normalized().toRotationMatrix();
     body.start.position = description.position + body.start.rotation * body.center;
     if (description.motion == BodyDescription::Motion::kKinematic) {
@@ -63,14 +63,18 @@ void RigidBodySystem::add_bodies() {
         body.axis = body.start.rotation.transpose() * Vector3d::Unit(i - 3);
       }
       body.num_dofs = body.num_linear + body.num_angular;
+      if (body.num_angular == 3)
+        body.inverse_inertia = body.inertia.diagonal().cwiseInverse();
+      else if (body.num_angular == 1)
+        body.inverse_inertia[0] = 1 / body.axis.dot(body.inertia * body.axis);
       body.block = static_cast<int>(block_body_.size());
       body.q_offset = q_offset;
       body.v_offset = v_offset;
-      body.stiffness_start = stiffness_start;
+      body.mass_start = mass_start;
       body.recorded = num_recorded_++;
       q_offset += 7;
       v_offset += body.num_dofs;
-      stiffness_start += body.num_dofs * body.num_dofs;
+      mass_start += body.num_dofs * body.num_dofs;
       block_body_.push_back(static_cast<int>(bodies_.size()));
     }
     bodies_.push_back(body);

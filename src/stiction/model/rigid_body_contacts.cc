@@ -269,7 +269,7 @@ void RigidBodySystem::append_touch_rows(double t, const ConstVectorRef& q, const
 
 void RigidBodySystem::add_touch_stiffness(double t, const ConstVectorRef& q,
                                           const TouchingPair& pair, std::span<const double> force,
-                                          std::span<double> stiffness) const {
+                                          const TurningSum& sum) const {
   const Directions directions = directions_of(pair, static_cast<int>(force.size()) - 1);
   Vector3d on_a = Vector3d::Zero();
   for (std::size_t i = 0; i < force.size(); ++i) on_a += force[i] * directions[i];
@@ -277,7 +277,7 @@ void RigidBodySystem::add_touch_stiffness(double t, const ConstVectorRef& q,
     const int body = objects_[side == 0 ? pair.a : pair.b].body;
     const Pose pose = pose_of(t, q, body);
     add_pull(body, pose, side == 0 ? on_a : Vector3d(-on_a),
-             pose.rotation.transpose() * (pair.touch.point - pose.position), stiffness);
+             pose.rotation.transpose() * (pair.touch.point - pose.position), sum);
   }
 }
 

@@ -29,7 +29,7 @@ class PoseCache {
     const int slot = oldest_;
     oldest_ = 1 - slot;
     body_[slot] = body;
-    pose_[slot] = system_.pose_of(t_, q_, body);
+    system_.place_body(t_, q_, body, pose_[slot]);
     return pose_[slot];
   }
 

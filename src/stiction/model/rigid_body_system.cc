@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/pair.h"
 #include "stiction/model/derivative.h"
 #include "stiction/model/rotation.h"
 
@@ -89,8 +90,9 @@ Pose RigidBodySystem::pose_of(double t, const ConstVectorRef& q, int body) const
   if (body == kWorld) return {};
   const Body& b = bodies_[body];
   if (b.block >= 0) {
-    const double* at = q.data() + b.q_offset;
-    return {Eigen::Map<const Vector3d>(at), quaternion_at(at + 3).toRotationMatrix()};
+    Pose pose;
+    place_body(t, q, body, pose);
+    return pose;
   }
   if (b.motion < 0) return b.start;
   const BodyDescription& description = description_.bodies[body];
@@ -100,6 +102,28 @@ Pose RigidBodySystem::pose_of(double t, const ConstVectorRef& q, int body) const
       Eigen::AngleAxisd(motion[3], description.turn_axis).toRotationMatrix() * b.start.rotation;
   const Vector3d origin = description.position + Eigen::Map<const Vector3d>(motion.data());
   return {origin + rotation * b.center, rotation};
+}
+
+/// Columns of the rotation are stored in pairs, as products load them: a load has to wait until a
+/// store that it overlaps only in part has left the processor.
+void RigidBodySystem::place_body(double t, const ConstVectorRef& q, int body, Pose& pose) const {
+  if (body == kWorld || bodies_[body].block < 0) {
+    pose = pose_of(t, q, body);
+    return;
+  }
+  const double* at = q.data() + bodies_[body].q_offset;
+  pose.position = Eigen::Map<const Vector3d>(at);
+  const double w = at[3], x = at[4], y = at[5], z = at[6];
+  const double xx = 2 * x * x, yy = 2 * y * y, zz = 2 * z * z;
+  const double xy = 2 * y * x, xz = 2 * z * x, yz = 2 * z * y;
+  const double wx = 2 * x * w, wy = 2 * y * w, wz = 2 * z * w;
+  double* R = pose.rotation.data();
+  store_pair(Pair{1 - (yy + zz), xy + wz}, R);
+  R[2] = xz - wy;
+  store_pair(Pair{xy - wz, 1 - (xx + zz)}, R + 3);
+  R[5] = yz + wx;
+  store_pair(Pair{xz + wy, yz - wx}, R + 6);
+  R[8] = 1 - (xx + yy);
 }
 
 Vector6d RigidBodySystem::velocity_of(double t, const ConstVectorRef& v, int body) const {
@@ -290,7 +314,7 @@ void RigidBodySystem::evaluate_masses(double t, const ConstVectorRef& q,
   for (int b = 0; b < num_blocks(); ++b) {
     const Body& body = bodies_[block_body_[b]];
     const int n = body.num_dofs;
-    double* mass = masses.data() + body.stiffness_start;
+    double* mass = masses.data() + body.mass_start;
     if (n != 6) {
       evaluate_block_mass(t, q, b, RowMatrixMap(mass, n, n));
       continue;
@@ -428,7 +452,7 @@ void RigidBodySystem::add_gyroscopic(double, const ConstVectorRef&, const ConstV
     const int n = body.num_dofs, start = body.v_offset + body.num_linear;
     const Eigen::Map<const Vector3d> omega(v.data() + start);
     const Vector3d spin = factor * (body.inertia * omega);
-    double* mass = masses.data() + body.stiffness_start + body.num_linear * (n + 1);
+    double* mass = masses.data() + body.mass_start + body.num_linear * (n + 1);
     mass[1] += spin.z();  // −[spin]×
     mass[2] -= spin.y();
     mass[n] -= spin.z();

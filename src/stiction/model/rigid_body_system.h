@@ -45,6 +45,8 @@ class RigidBodySystem final : public System, public Surfaces {
 
   /// Pose of a body's centre of mass; kWorld is at the origin.
   Pose pose_of(double t, const ConstVectorRef& q, int body) const;
+  /// The same, for those who read it at once.
+  void place_body(double t, const ConstVectorRef& q, int body, Pose& pose) const;
   /// World velocity of the centre of mass and body angular velocity.
   Vector6d velocity_of(double t, const ConstVectorRef& v, int body) const;
   /// A coordinate of a joint, angles without jumps.
@@ -120,7 +122,7 @@ class RigidBodySystem final : public System, public Surfaces {
                                    const ConstVectorRef& v, const ConstVectorRef& change,
                                    int first_block, RowSet& out) const override;
   void add_joint_stiffness(double t, const ConstVectorRef& q, std::span<const double> joint_forces,
-                           std::span<double> stiffness) const override;
+                           const TurningSum& sum) const override;
 
   const Surfaces* surfaces() const override { return objects_.empty() ? nullptr : this; }
   std::string name_of_object(int object) const override;
@@ -137,23 +139,24 @@ class RigidBodySystem final : public System, public Surfaces {
   void append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
                          int num_tangents, int first_block, RowSet& out) const override;
   void add_touch_stiffness(double t, const ConstVectorRef& q, const TouchingPair& pair,
-                           std::span<const double> force,
-                           std::span<double> stiffness) const override;
+                           std::span<const double> force, const TurningSum& sum) const override;
 
  private:
+  /// What every step reads comes first: many bodies are more than a cache holds.
   struct Body {
     double mass = 0;
-    Eigen::Vector3d center = Eigen::Vector3d::Zero();   // of mass, in the body's frame
-    Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  // about it
-    Pose start{};                                       // of the centre of mass
+    Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  // about the centre of mass
     int block = -1;                                     // −1: has no coordinates
     int q_offset = 0, v_offset = 0;
     int num_dofs = 0, num_linear = 0, num_angular = 0;
-    std::array<int, 3> linear{};                     // the free world axes
-    Eigen::Vector3d axis = Eigen::Vector3d::Zero();  // the one free rotation, in the body's frame
-    int stiffness_start = 0;                         // of its block among the stiffness matrices
-    int motion = -1;                                 // of a kinematic body, into motions_
-    int recorded = -1;                               // place among the bodies of a recording
+    std::array<int, 3> linear{};  // the free world axes
+    int mass_start = 0;           // of its block among the mass matrices
+    int motion = -1;              // of a kinematic body, into motions_
+    int recorded = -1;            // place among the bodies of a recording
+    Eigen::Vector3d inverse_inertia = Eigen::Vector3d::Zero();  // 1/I_ii, of free rotations
+    Eigen::Vector3d axis = Eigen::Vector3d::Zero();    // the one free rotation, in the body's frame
+    Eigen::Vector3d center = Eigen::Vector3d::Zero();  // of mass, in the body's frame
+    Pose start{};                                      // of the centre of mass
   };
   struct Joint {
     JointGeometry geometry{};
@@ -244,7 +247,7 @@ class RigidBodySystem final : public System, public Surfaces {
                                     RowSet& out) const;
   void evaluate_other_constraints(double t, const ConstVectorRef& q, double* theta) const;
   void add_pull(int body, const Pose& pose, const Eigen::Vector3d& force,
-                const Eigen::Vector3d& arm, std::span<double> stiffness) const;
+                const Eigen::Vector3d& arm, const TurningSum& sum) const;
   bool joint_moves_by_itself(const Joint& joint) const;
   void set_mean_direction(double t, double h, const ConstVectorRef& q, const ConstVectorRef& v,
                           const Joint& joint, int r, RowSet& out) const;

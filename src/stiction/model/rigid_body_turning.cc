@@ -13,34 +13,55 @@ using Eigen::Vector3d;
 /// when it turns by δθ across p: by the torque −(f·p)(I − p̂p̂ᵀ) δθ. (The whole derivative of p × f
 /// is −((f·p) I − f pᵀ) δθ; the rest of it is neither symmetric nor stiff.) (T28)
 void RigidBodySystem::add_pull(int index, const Pose& pose, const Vector3d& force,
-                               const Vector3d& arm, std::span<double> stiffness) const {
+                               const Vector3d& arm, const TurningSum& sum) const {
   if (index == kWorld || bodies_[index].block < 0 || bodies_[index].num_angular == 0) return;
   const Body& body = bodies_[index];
   const double pull = force.dot(pose.rotation * arm);
   if (!(pull > 0)) return;
-  // Exactly zero along an arm that lies in an axis.
-  const Eigen::Matrix3d k =
-      pull * (Eigen::Matrix3d::Identity() - arm * arm.transpose() / arm.squaredNorm());
-  const int n = body.num_dofs;
-  double* block = stiffness.data() + body.stiffness_start + body.num_linear * (n + 1);
-  if (body.num_angular == 3) {
-    for (int i = 0; i < 3; ++i, block += n)
-      for (int j = 0; j < 3; ++j) block[j] += k(i, j);
-  } else {
-    block[0] += body.axis.dot(k * body.axis);
+  // ‖p‖²I − ppᵀ as −[p]×[p]×, which is exactly zero along an arm that lies in an axis.
+  const double factor = pull / arm.squaredNorm();
+  const Vector3d square = arm.cwiseAbs2();
+  const Vector3d diagonal =
+      factor * Vector3d(square[1] + square[2], square[0] + square[2], square[0] + square[1]);
+  const int n = body.num_dofs, start = body.v_offset + body.num_linear;
+  const int at = body.mass_start + body.num_linear * (n + 1);
+  if (body.num_angular == 1) {
+    const double k = factor * arm.cross(body.axis).squaredNorm();
+    if (sum.traces != nullptr) sum.traces[body.block] += k * body.inverse_inertia[0];
+    if (sum.masses == nullptr) return;
+    sum.masses[at] += sum.inertia * k;
+    sum.momenta[start] += sum.momentum * k * sum.v[start];
+    return;
   }
+  if (sum.traces != nullptr) sum.traces[body.block] += diagonal.dot(body.inverse_inertia);
+  if (sum.masses == nullptr) return;
+  const double xy = -factor * arm.x() * arm.y(), xz = -factor * arm.x() * arm.z(),
+               yz = -factor * arm.y() * arm.z();
+  const double *v = sum.v + start, wx = v[0], wy = v[1], wz = v[2];
+  double* momentum = sum.momenta + start;
+  momentum[0] += sum.momentum * (diagonal.x() * wx + xy * wy + xz * wz);
+  momentum[1] += sum.momentum * (xy * wx + diagonal.y() * wy + yz * wz);
+  momentum[2] += sum.momentum * (xz * wx + yz * wy + diagonal.z() * wz);
+  const auto add = [&](double* row, double a, double b, double c) {
+    row[0] += sum.inertia * a;
+    row[1] += sum.inertia * b;
+    row[2] += sum.inertia * c;
+  };
+  add(sum.masses + at, diagonal.x(), xy, xz);
+  add(sum.masses + at + n, xy, diagonal.y(), yz);
+  add(sum.masses + at + 2 * n, xz, yz, diagonal.z());
 }
 
 void RigidBodySystem::add_joint_stiffness(double t, const ConstVectorRef& q,
                                           std::span<const double> joint_forces,
-                                          std::span<double> stiffness) const {
+                                          const TurningSum& sum) const {
   std::array<PairRow, kMaxJointRows> rows;
   std::array<double, kMaxJointRows> values;
   PoseCache poses(*this, t, q);
   const auto pull = [&](const JointGeometry& geometry, const std::array<int, 2>& bodies,
                         const Vector3d& on_b) {
-    add_pull(bodies[0], poses[bodies[0]], -on_b, geometry.frame_a.position, stiffness);
-    add_pull(bodies[1], poses[bodies[1]], on_b, geometry.frame_b.position, stiffness);
+    add_pull(bodies[0], poses[bodies[0]], -on_b, geometry.frame_a.position, sum);
+    add_pull(bodies[1], poses[bodies[1]], on_b, geometry.frame_b.position, sum);
   };
   const auto pull_by_rows = [&](const JointGeometry& geometry, const std::array<int, 2>& bodies,
                                 std::span<const double> forces) {

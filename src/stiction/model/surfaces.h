@@ -50,8 +50,7 @@ class Surfaces {
                                  int num_tangents, int first_block, RowSet& out) const = 0;
   /// What a force (normal, tangents) there adds to the stiffness, see System::add_joint_stiffness.
   virtual void add_touch_stiffness(double t, const ConstVectorRef& q, const TouchingPair& pair,
-                                   std::span<const double> force,
-                                   std::span<double> stiffness) const = 0;
+                                   std::span<const double> force, const TurningSum& sum) const = 0;
 
  protected:
   Surfaces() = default;

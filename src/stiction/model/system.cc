@@ -110,7 +110,7 @@ void System::evaluate_reactions(double, const ConstVectorRef&, const ConstVector
 }
 System::ContactPlace System::locate_contact(double, const ConstVectorRef&, int) const { return {}; }
 void System::add_joint_stiffness(double, const ConstVectorRef&, std::span<const double>,
-                                 std::span<double>) const {}
+                                 const TurningSum&) const {}
 
 namespace {
 

@@ -87,6 +87,28 @@ struct RowSet {
   }
 };
 
+/// Where the geometric stiffness K of forces that turn with bodies goes, block by block: symmetric
+/// matrices, positive semidefinite (T28). What is null is not wanted.
+struct TurningSum {
+  double inertia = 0, momentum = 0;  // factors
+  double* masses = nullptr;          // += inertia·K, matrices as of evaluate_masses
+  const double* v = nullptr;         // with masses: velocities,
+  double* momenta = nullptr;         // += momentum·K v
+  double* traces = nullptr;          // one per block, += Σ K_ii/M_ii
+
+  /// For a system whose matrices, velocities and blocks begin there.
+  TurningSum from(std::size_t matrix, int velocity, int block) const {
+    TurningSum part = *this;
+    if (masses != nullptr) {
+      part.masses += matrix;
+      part.v += velocity;
+      part.momenta += velocity;
+    }
+    if (traces != nullptr) part.traces += block;
+    return part;
+  }
+};
+
 class System {
  public:
   virtual ~System() = default;
@@ -207,12 +229,11 @@ class System {
                                            const ConstVectorRef& v, const ConstVectorRef& change,
                                            int first_block, RowSet& out) const;
 
-  /// Forces that pull at a body turn it back: adds this stiffness of every block, symmetric and
-  /// positive semidefinite, to row-major matrices that follow each other in `stiffness`. Forces are
-  /// those of all joint rows.                                                                 (T28)
+  /// Forces that pull at a body turn it back: adds this stiffness of every block. Forces are those
+  /// of all joint rows.                                                                       (T28)
   virtual void add_joint_stiffness(double t, const ConstVectorRef& q,
                                    std::span<const double> joint_forces,
-                                   std::span<double> stiffness) const;  // none
+                                   const TurningSum& sum) const;  // none
 
   /// Shapes that may touch; null if there are none.
   virtual const Surfaces* surfaces() const { return nullptr; }

@@ -198,8 +198,9 @@ void Certifier::judge_row(const StepProblem& problem, int row, double lambda) {
   // impulse.
   const double error = projected == shifted ? step : lambda - projected;
   row_error = std::abs(error) * weight + excess_rounding(impulse, data_cap_);
-  const double bias_impulse = std::abs(bias) / weight;
-  const double reach = std::min((view.arm * load_ + view.reach) / weight + bias_impulse, data_cap_);
+  const double inverse = 1 / weight, bias_impulse = std::abs(bias) * inverse;
+  const double reach =
+      std::min((view.arm * load_ + view.reach) * inverse + bias_impulse, data_cap_);
   const double data =
       local_data(problem.bilateral, row) + bias_impulse + kRoundingShare * reach + data_floor_;
   motion_ = worse(motion_, energy_error(row_error, data));

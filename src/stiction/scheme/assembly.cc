@@ -19,14 +19,15 @@ double bound(double h, double force) {
   return std::isinf(force) ? StepProblem::kUnbounded : h * force;
 }
 
-/// y += factor·A x, A square and row-major.
-void add_product(const double* A, int size, const double* x, double factor, double* y) {
+/// y += A x, A square and row-major.
+void add_product(const double* A, int size, const double* x, double* y) {
   with_known_size<6, 3>(size, [&]<int kSize>() {
     const int n = known<kSize>(size);
-    for (int i = 0; i < n; ++i) {
-      double sum = A[i * n] * x[0];
-      for (int k = 1; k < n; ++k) sum += A[i * n + k] * x[k];
-      y[i] += factor * sum;
+    for (int i = 0; i < n; ++i, A += n) {
+      Pair sum{};
+      int k = 0;
+      for (; k + 1 < n; k += 2) sum += load_pair(A + k) * load_pair(x + k);
+      y[i] += k < n ? sum_of(sum) + A[k] * x[k] : sum_of(sum);
     }
   });
 }
@@ -56,7 +57,7 @@ void StepAssembly::add_mass_and_momentum(const ContactModel& model,
     const int start = problem_.dof_start[b];
     double* p = problem_.p.data() + start;
     add_product(problem_.mass_values.data() + problem_.mass_start[b], problem_.block_size(b),
-                v.data() + start, 1, p);
+                v.data() + start, p);
     if (h == 0) continue;
     for (int i = 0; i < problem_.block_size(b); ++i) p[i] += h * force_[start + i];
   }
@@ -281,45 +282,33 @@ void StepAssembly::add_geometric_stiffness(const ContactModel& model, const Eval
                                            std::span<const double> joint_forces,
                                            std::span<const double> contact_forces,
                                            const Turning& turning) {
-  stiffness_.assign(problem_.mass_values.size(), 0.0);
-  stiffness_share_ = turning.inertia;
-  model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces, stiffness_);
-  const double inertia = turning.inertia * h * h, momentum = turning.momentum * h * h;
-  for (std::size_t i = 0; i < stiffness_.size(); ++i)
-    problem_.mass_values[i] += inertia * stiffness_[i];
-  if (momentum == 0) return;
-  for (int b = 0; b < problem_.num_blocks(); ++b) {
-    const int start = problem_.dof_start[b];
-    add_product(stiffness_.data() + problem_.mass_start[b], problem_.block_size(b),
-                v.data() + start, momentum, problem_.p.data() + start);
-  }
+  traces_.assign(problem_.num_blocks(), 0.0);
+  model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces,
+                                {.inertia = turning.inertia * h * h,
+                                 .momentum = turning.momentum * h * h,
+                                 .masses = problem_.mass_values.data(),
+                                 .v = v.data(),
+                                 .momenta = problem_.p.data(),
+                                 .traces = traces_.data()});
 }
 
 StepAssembly::TurningExcess StepAssembly::find_turning_excess(
     const ContactModel& model, const EvaluationPoint& point, double h,
     std::span<const double> joint_forces, std::span<const double> contact_forces) {
-  new_stiffness_.assign(problem_.mass_values.size(), 0.0);
-  stiffness_.resize(problem_.mass_values.size(), 0.0);
-  model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces, new_stiffness_);
-  TurningExcess worst;
+  new_traces_.assign(problem_.num_blocks(), 0.0);
+  traces_.resize(problem_.num_blocks(), 0.0);
+  model.add_geometric_stiffness(point.t, point.q, joint_forces, contact_forces,
+                                {.traces = new_traces_.data()});
+  int worst = -1;
   double largest = -1;
   for (int b = 0; b < problem_.num_blocks(); ++b) {
-    const int n = problem_.block_size(b);
-    TurningExcess excess;
-    for (int i = 0; i < n; ++i) {
-      const int diagonal = problem_.mass_start[b] + i * (n + 1);
-      if (new_stiffness_[diagonal] == 0) continue;
-      const double used = h * h * stiffness_[diagonal],
-                   inverse = 1 / (problem_.mass_values[diagonal] - stiffness_share_ * used);
-      excess.trace += h * h * new_stiffness_[diagonal] * inverse;
-      excess.used += used * inverse;
-    }
-    if (excess.trace - 2 * excess.used > largest) {
-      largest = excess.trace - 2 * excess.used;
-      worst = excess;
-    }
+    const double excess = new_traces_[b] - 2 * traces_[b];
+    if (!(excess > largest)) continue;
+    largest = excess;
+    worst = b;
   }
-  return worst;
+  if (worst < 0) return {};
+  return {.trace = h * h * new_traces_[worst], .used = h * h * traces_[worst]};
 }
 
 /// ∇φ and ∂φ/∂t at `rows_at` into springs_, φ at `values_at` into extension_.
@@ -397,29 +386,23 @@ void StepAssembly::add_explicit_springs(const ContactModel& model, const State& 
 /// J v and J diag(M)⁻¹Jᵀ of a row of the problem.
 StepAssembly::RowFigures StepAssembly::measure_row(int row, const VectorXd& v) const {
   const BlockRows& rows = problem_.bilateral;
-  RowFigures figures;
+  Pair rate{}, mobility{};
   for (int e = rows.entry_start(row); e < rows.entry_start(row + 1); ++e) {
-    const int start = problem_.dof_start[rows.entry_block(e)], columns = rows.entry_columns(e);
+    const int start = problem_.dof_start[rows.entry_block(e)], n = rows.entry_columns(e);
     const double* values = rows.entry_values(e);
     const double* inverse = inverse_diagonal_.data() + start;
     const double* part = v.data() + start;
-    with_known_size<6>(columns, [&]<int kSize>() {
-      const int n = known<kSize>(columns);
-      Pair rate{}, mobility{};
-      int k = 0;
-      for (; k + 1 < n; k += 2) {
-        const Pair value = load_pair(values + k);
-        rate += value * load_pair(part + k);
-        mobility += value * value * load_pair(inverse + k);
-      }
-      figures.rate += sum_of(rate);
-      figures.mobility += sum_of(mobility);
-      if (k == n) return;
-      figures.rate += values[k] * part[k];
-      figures.mobility += values[k] * values[k] * inverse[k];
-    });
+    int k = 0;
+    for (; k + 1 < n; k += 2) {
+      const Pair value = load_pair(values + k);
+      rate += value * load_pair(part + k);
+      mobility += value * value * load_pair(inverse + k);
+    }
+    if (k == n) continue;
+    rate += Pair{values[k] * part[k], 0};
+    mobility += Pair{values[k] * values[k] * inverse[k], 0};
   }
-  return figures;
+  return {sum_of(rate), sum_of(mobility)};
 }
 
 void StepAssembly::add_spook_rows(const ContactModel& model, const State& start, double h,

@@ -90,9 +90,8 @@ class StepAssembly {
   void add_geometric_stiffness(const ContactModel& model, const EvaluationPoint& point,
                                const VectorXd& v, double h, std::span<const double> joint_forces,
                                std::span<const double> contact_forces, const Turning& turning);
-  /// The largest trace of I⁻¹h²K over all blocks, I the angular inertia without K, for other
-  /// forces than those used; `used` receives the same for the forces of the last call of
-  /// add_geometric_stiffness at that block.
+  /// Where forces other than those used turn most: h²ΣK_ii/M_ii of that block, and in `used` the
+  /// same for the forces of the last call of add_geometric_stiffness.
   struct TurningExcess {
     double trace = 0;
     double used = 0;
@@ -195,9 +194,9 @@ class StepAssembly {
   std::vector<double> contact_drifts_;
   RowSet constraints_, springs_, contact_;
   VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
-  std::vector<double> matrix_storage_, stiffness_, new_stiffness_;
-  double stiffness_share_ = 0;            // of h²K that is in M̂
-  std::vector<double> inverse_diagonal_;  // 1/|M̂| per coordinate
+  std::vector<double> matrix_storage_;
+  std::vector<double> traces_, new_traces_;  // of geometric stiffness, per block
+  std::vector<double> inverse_diagonal_;     // 1/|M̂| per coordinate
 };
 
 }  // namespace stiction

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "stiction/problem/cone_projection.h"
 
@@ -45,11 +46,12 @@ double tangential_speed_at(const StepProblem& problem, const StepSolution& solut
 /// rows have at hand.
 constexpr double kLargestYield = 1e-2, kRounding = 1e-9;
 
-/// How fast the bodies of a row are, as far as the row sees it, and its own bias.
-double speed_at(const StepProblem& problem, const StepSolution& solution, int row) {
+/// How fast the bodies of a row are, as far as the row sees it, and its own bias; or a part of it
+/// that is `enough`.
+double speed_at(const StepProblem& problem, const StepSolution& solution, int row, double enough) {
   double speed = std::abs(problem.bias[row]);
   const BlockRows& rows = problem.bilateral;
-  for (int e = rows.entry_start(row); e < rows.entry_start(row + 1); ++e) {
+  for (int e = rows.entry_start(row); e < rows.entry_start(row + 1) && speed < enough; ++e) {
     const double* w = solution.w.data() + problem.dof_start[rows.entry_block(e)];
     for (int k = 0; k < rows.entry_columns(e); ++k)
       speed += std::abs(rows.entry_values(e)[k] * w[k]);
@@ -77,12 +79,13 @@ void check_yield(const StepProblem& problem, const StepSolution& solution, int r
                  StepResult& result) {
   const double yield = problem.compliance[row] * std::abs(solution.lambda[row]);
   if (yield == 0) return;
-  const double speed = speed_at(problem, solution, row);
-  if (yield <= kLargestYield * speed) return;
-  if (yield <= kLargestYield * (speed + impact_at(problem, row))) return;
+  const double enough = yield / kLargestYield, speed = speed_at(problem, solution, row, enough);
+  if (speed >= enough) return;
+  if (speed + impact_at(problem, row) >= enough) return;
+  constexpr double kAllOfIt = std::numeric_limits<double>::infinity();
   double largest = 0;
   for (int i = 0; i < problem.num_bilateral(); ++i)
-    largest = std::max(largest, speed_at(problem, solution, i) + impact_at(problem, i));
+    largest = std::max(largest, speed_at(problem, solution, i, kAllOfIt) + impact_at(problem, i));
   if (yield > kRounding * largest) result.failure = "constraints contradict each other";
 }
 

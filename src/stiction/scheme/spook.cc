@@ -113,11 +113,10 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
     assemble(model, h);
     forces_.write(assembly_, h, solver_start_);
     solution = &solve.probe(assembly_.problem(), report, &solver_start_);
+    forces_.read(model, assembly_, *solution, h);
     if (!options_.spook.geometric_stiffness || repetition == kMaxRepetitions) break;
-    new_forces_.read(model, assembly_, *solution, h);
     const StepAssembly::TurningExcess excess =
-        assembly_.find_turning_excess(model, here, h, new_forces_.joints, new_forces_.contacts);
-    std::swap(forces_, new_forces_);
+        assembly_.find_turning_excess(model, here, h, forces_.joints, forces_.contacts);
     if (!(excess.trace > kStableTurning + kStableGrowth * excess.used)) break;
     ++result.iterations;
   }
@@ -129,7 +128,6 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
   const OutcomeReader::Phase phase{.v_start = start_.v, .v_end = result.end.v};
   reader_.add(assembly_, *solution, phase, result);
   reader_.add_applied_work(model, here, start_.v, h, phase, result);
-  forces_.read(model, assembly_, *solution, h);
   forces_.keep(result.memory);
 }
 

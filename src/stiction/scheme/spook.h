@@ -42,8 +42,7 @@ class SpookScheme final : public Scheme {
   VectorXd gaps_;
   std::vector<int> touching_;
   std::vector<int> striking_;  // those of them that do not part
-  StepForces forces_;          // that the geometric stiffness is taken from
-  StepForces new_forces_;      // of the solution at hand
+  StepForces forces_;          // of the last solution; the geometric stiffness is taken from them
   StepSolution solver_start_;
 };
 

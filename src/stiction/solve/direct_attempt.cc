@@ -20,7 +20,9 @@ constexpr int kBlocksLookedAt = 4;
 /// it, relative to a single joint, would converge slowly.
 constexpr double kDamping = 1e-8;
 
-constexpr double kSettled = 1e-12;  // of a correction: the next one would be rounding
+/// Of a correction: the next one would be rounding. Corrections shrink by the same share each time,
+/// which without damping is that of the first one in the answer.
+constexpr double kSettled = 1e-9, kSettledDamped = 1e-12;
 constexpr int kMaxRefinements = 12;
 constexpr int kMoreRefinements = 3;  // if the judge refuses
 
@@ -80,7 +82,8 @@ bool DirectAttempt::try_solve(const StepProblem& problem, Acceptance& judge, Ste
 }
 
 void DirectAttempt::set_up(const StepProblem& problem, const StepSolution& solution) {
-  has_start_ = has_impulses(problem, solution) && !(is_zero(solution.lambda) && is_zero(solution.r));
+  has_start_ =
+      has_impulses(problem, solution) && !(is_zero(solution.lambda) && is_zero(solution.r));
   const int num_bilateral = problem.num_bilateral();
   side_.assign(problem.num_rows(), Side::kHeld);
   active_.assign(problem.num_rows(), 1);
@@ -253,7 +256,8 @@ bool DirectAttempt::has_slip() const {
 /// True if the judge accepts; the answer is in trial_.
 bool DirectAttempt::refine_until_judged(const StepProblem& problem, Acceptance& judge) {
   double change = lu_.refine();
-  for (int k = 1; k < kMaxRefinements && change > kSettled; ++k) {
+  const double settled = is_damped_ ? kSettledDamped : kSettled;
+  for (int k = 1; k < kMaxRefinements && change > settled; ++k) {
     const double last = change;
     change = lu_.refine();
     if (!(change < 0.9 * last)) break;

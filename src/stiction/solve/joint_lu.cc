@@ -43,9 +43,10 @@ decltype(auto) with_group_size(int size, const Visit& visit) {
   return with_known_size<3, 5, 6, 1, 2>(size, visit);
 }
 
-/// Whether M̂⁻¹Rᵀ of a body is kept by columns, one per row of R, so that motions are added up
-/// without a sum across.
-constexpr bool is_moved_by_rows(int size, int num_rows) { return size == 6 && num_rows > 0; }
+/// Whether L of a pivot is kept as L D⁻¹. In a chain every pivot waits for the one before, which is
+/// then the product of a matrix with a vector and not a solve, too. For larger groups the product
+/// L D⁻¹ costs more than the wait.
+constexpr bool has_scaled_lower(int size) { return size > 0 && size <= 3; }
 
 }  // namespace
 
@@ -56,9 +57,9 @@ bool JointLu::factor(const StepProblem& problem, const std::vector<char>& active
     is_active_[slot] = active[row_of_slot_[slot]];
     are_all_active_ = are_all_active_ && is_active_[slot];
   }
+  rows_ = RowValues(problem);
   std::fill(blocks_.begin(), blocks_.end(), 0.0);
   for (const Body& body : bodies_) {
-    load_rows(body);
     const bool is_definite = with_known_sizes(
         body.size, body.num_rows,
         [&]<int kSize, int kRows>() { return eliminate_body<kSize, kRows>(body); });
@@ -74,64 +75,65 @@ bool JointLu::factor(const StepProblem& problem, const std::vector<char>& active
   return true;
 }
 
-const double* JointLu::row_values(const StepProblem& problem, const Source& source) const {
-  const BlockRows& rows = source.row < num_bilateral_ ? problem.bilateral : problem.contacts;
-  return rows.entry_values(source.entry) + source.offset;
-}
-
-/// R of one body. Rows that are switched off are empty.
-void JointLu::load_rows(const Body& body) {
-  const int n = body.size;
-  double* R = bodies_data_.data() + body.data + static_cast<std::ptrdiff_t>(n) * n;
-  const Source* source = sources_.data() + body.source_begin;
-  for (int i = 0; i < body.num_rows; ++i, ++source, R += n) {
-    if (!are_all_active_ && !is_active_[slot_of_row_[source->row]]) {
-      std::fill_n(R, n, 0.0);
-      continue;
-    }
-    const double* values = row_values(*problem_, *source);
-    if (n == 6)
-      SixPairs::load(values).store(R);
-    else
-      std::copy_n(values, n, R);
-  }
-}
-
 /// Factors M̂ and adds R M̂⁻¹Rᵀ of the body to S.
 template <int kSize, int kRows>
 bool JointLu::eliminate_body(const Body& body) {
-  const int n = known<kSize>(body.size), m = known<kRows>(body.num_rows);
-  double* data = bodies_data_.data() + body.data;
-  const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
-  const double* R = data + n * n;
-  Room<kRows * kRows> W_room(scratch_.data());
-  double* W = W_room.begin();
-  const bool splits = kSize == 6 && is_split(mass);
-  splits_[body.block] = splits;
-  if (splits) {
-    for (int i = 0; i < 36; ++i) data[i] = mass[i];
-    if (!factor_split(data)) return false;
-    eliminate_split<kRows, is_moved_by_rows(kSize, kRows)>(data, R, m, data + n * n + n * m, W);
-  } else {
-    // Of known size they are local, where nothing else can point at them.
-    Room<kSize * kSize> lu_room(data);
-    Room<kSize * kRows> X_room(data + n * n + n * m);
-    double *lu = lu_room.begin(), *X = X_room.begin();
-    for (int i = 0; i < n * n; ++i) lu[i] = mass[i];
-    if (!factor_definite<kSize>(lu, n)) return false;
-    for (int i = 0; i < m; ++i)
-      for (int k = 0; k < n; ++k) X[k * m + i] = R[i * n + k];
-    solve_columns<kSize, kRows>(lu, n, m, X);
-    multiply<kSize, kRows>(R, X, n, m, W);
-    lu_room.copy_to(data);
-    if constexpr (is_moved_by_rows(kSize, kRows)) {
-      for (int i = 0; i < m; ++i)
-        for (int k = 0; k < n; ++k) data[n * n + n * m + i * n + k] = X[k * m + i];
-    } else {
-      X_room.copy_to(data + n * n + n * m);
-    }
-  }
+  Room<kRows * kRows> room(scratch_.data());
+  double* W = room.begin();
+  bool& splits = mass_traits_[body.block].splits;
+  splits = kSize == 6 && is_split(problem_->mass_values.data() + problem_->mass_start[body.block]);
+  if (!(splits ? eliminate_split<kRows>(body, W) : eliminate_dense<kSize, kRows>(body, W)))
+    return false;
   add_mobility(body, W);
+  return true;
+}
+
+/// Calls visit(row of the body, slot, its numbers) for all rows of a body.
+template <class Visit>
+inline void JointLu::visit_rows(const Body& body, const Visit& visit) const {
+  const int* place = row_places_.data() + body.row_begin;
+  const Touch* const end = touches_.data() + body.touch_end;
+  int row = 0;
+  for (const Touch* touch = touches_.data() + body.touch_begin; touch != end; ++touch)
+    for (int i = 0; i < touch->count; ++i, ++row) visit(row, touch->slot + i, rows_.at(place[row]));
+}
+
+template <int kRows>
+bool JointLu::eliminate_split(const Body& body, double* W) {
+  const int m = known<kRows>(body.num_rows);
+  const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
+  SplitFactors factors;
+  if (!factors.factor(mass, mass_traits_[body.block].has_grown)) return false;
+  factors.store(mass_factors_.data() + body.factors);
+  Room<6 * kRows> room(scratch_.data() + m * m);
+  double* R = room.begin();
+  visit_rows(body, [&](int row, int slot, const double* values) {
+    const Halves halves = is_on(slot) ? Halves::of(SixPairs::load(values)) : Halves{};
+    store_pair(halves.x, R + 6 * row);
+    store_pair(halves.y, R + 6 * row + 2);
+    store_pair(halves.z, R + 6 * row + 4);
+  });
+  multiply_split<kRows>(factors, R, m, W);
+  return true;
+}
+
+template <int kSize, int kRows>
+bool JointLu::eliminate_dense(const Body& body, double* W) {
+  const int n = known<kSize>(body.size), m = known<kRows>(body.num_rows);
+  const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
+  double* factors = mass_factors_.data() + body.factors;
+  // Of known size they are local, where nothing else can point at them.
+  Room<kSize * kSize> lu_room(factors);
+  Room<kSize * kRows> R_room(scratch_.data() + m * m), X_room(scratch_.data() + m * m + m * n);
+  double *lu = lu_room.begin(), *R = R_room.begin(), *X = X_room.begin();
+  for (int i = 0; i < n * n; ++i) lu[i] = mass[i];
+  if (!factor_definite<kSize>(lu, n, mass_traits_[body.block].has_grown)) return false;
+  lu_room.copy_to(factors);
+  visit_rows(body, [&](int row, int slot, const double* values) {
+    for (int k = 0; k < n; ++k) X[k * m + row] = R[row * n + k] = is_on(slot) ? values[k] : 0;
+  });
+  solve_columns<kSize, kRows>(lu, n, m, X);
+  multiply<kSize, kRows>(R, X, n, m, W);
   return true;
 }
 
@@ -192,6 +194,8 @@ bool JointLu::eliminate_pivot(const Pivot& pivot) {
   else
     solve_panel<kSize, 0>(D, inverse, n, m, U);
   update_rest<kSize>(pivot);
+  if constexpr (has_scaled_lower(kSize))
+    solve_rows<kSize>(D, inverse, n, m, blocks_.data() + pivot.lower);
   return true;
 }
 
@@ -225,166 +229,150 @@ void JointLu::name_redundant_rows() {
 }
 
 void JointLu::solve(const double* f, const double* g) {
-  std::copy_n(f, f_.size(), f_.begin());
-  for (std::size_t slot = 0; slot < g_.size(); ++slot)
-    g_[slot] = is_active_[slot] ? g[row_of_slot_[slot]] : 0;
-  correct<true>();
-  std::swap(w_, step_w_);
-  std::swap(x_, step_x_);
+  f_ = f;
+  for (std::size_t slot = 0; slot < g_.size(); ++slot) {
+    g_[slot] = missed_[slot] = is_active_[slot] ? g[row_of_slot_[slot]] : 0;
+    x_[slot] = 0;
+  }
+  move_bodies<Motion::kFree>();
+  (void)change_impulses();
+  move_bodies<Motion::kWhole>();
 }
 
 double JointLu::refine() {
-  correct<false>();
-  for (std::size_t i = 0; i < w_.size(); ++i) w_[i] += step_w_[i];
+  const double change = change_impulses();
+  move_bodies<Motion::kChange>();
+  return change;
+}
+
+/// x and what rows miss of g − C x; the relative size of the change.
+double JointLu::change_impulses() {
+  std::swap(missed_, step_);
+  substitute();
   double change = 0, size = 0;
   for (std::size_t slot = 0; slot < x_.size(); ++slot) {
-    x_[slot] += step_x_[slot];
-    change += weight_[slot] * step_x_[slot] * step_x_[slot];
-    size += weight_[slot] * x_[slot] * x_[slot];
+    const double step = step_[slot], x = x_[slot] += step;
+    change += weight_[slot] * step * step;
+    size += weight_[slot] * x * x;
+    missed_[slot] = g_[slot] - compliance_[slot] * x;
   }
   return size > 0 ? std::sqrt(change / size) : 0;
 }
 
-/// step_w_, step_x_ = what the factors make of the defects of (w_, x_), or of the right-hand side.
-template <bool kIsFirst>
-void JointLu::correct() {
-  for (std::size_t slot = 0; slot < g_.size(); ++slot) {
-    defect_[slot] = kIsFirst ? g_[slot] : g_[slot] - compliance_[slot] * x_[slot];
-    moved_defect_[slot] = 0;
+/// Takes R w off what rows miss. Free: w = M̂⁻¹f, of no further use. Whole: w = M̂⁻¹(f + Rᵀx) after
+/// the first change of x, which is x itself. Change: w += M̂⁻¹Rᵀ of the last one.
+template <JointLu::Motion kMotion>
+void JointLu::move_bodies() {
+  for (const Body& body : bodies_) {
+    if (mass_traits_[body.block].splits)
+      move_split<kMotion>(body);
+    else
+      with_known_size<3, 6>(body.size, [&]<int kSize>() { move_dense<kSize, kMotion>(body); });
   }
-  for (const Body& body : bodies_)
-    with_known_sizes(body.size, body.num_rows,
-                     [&]<int kSize, int kRows>() { start_body<kSize, kRows, kIsFirst>(body); });
-  for (std::size_t slot = 0; slot < g_.size(); ++slot)
-    step_x_[slot] = defect_[slot] - moved_defect_[slot];
+  if (are_all_active_) return;
+  for (std::size_t slot = 0; slot < missed_.size(); ++slot)
+    if (!is_active_[slot]) missed_[slot] = 0;
+}
+
+template <JointLu::Motion kMotion>
+void JointLu::move_split(const Body& body) {
+  const SplitFactors factors = SplitFactors::load(mass_factors_.data() + body.factors);
+  SixPairs momentum{};
+  if constexpr (kMotion != Motion::kChange) momentum = SixPairs::load(f_ + body.dof);
+  if constexpr (kMotion != Motion::kFree)
+    visit_rows(body, [&](int, int slot, const double* row) {
+      momentum.add(SixPairs::load(row), step_[slot]);
+    });
+  SixPairs w = factors.solve(Halves::of(momentum)).joined();
+  if (mass_traits_[body.block].has_grown) {
+    const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
+    const auto times_w = [&](int k) { return SixPairs::load(mass + 6 * k).dot(w); };
+    momentum.a -= Pair{times_w(0), times_w(1)};
+    momentum.b -= Pair{times_w(2), times_w(3)};
+    momentum.c -= Pair{times_w(4), times_w(5)};
+    w.add(factors.solve(Halves::of(momentum)).joined(), 1);
+  }
+  if constexpr (kMotion == Motion::kChange) w.add(SixPairs::load(w_.data() + body.dof), 1);
+  if constexpr (kMotion != Motion::kFree) w.store(w_.data() + body.dof);
+  visit_rows(
+      body, [&](int, int slot, const double* row) { missed_[slot] -= SixPairs::load(row).dot(w); });
+}
+
+template <int kSize, JointLu::Motion kMotion>
+void JointLu::move_dense(const Body& body) {
+  const int n = known<kSize>(body.size);
+  const double* lu = mass_factors_.data() + body.factors;
+  Room<kSize> room(scratch_.data()), momentum_room(scratch_.data() + n);
+  double *w = room.begin(), *momentum = momentum_room.begin();
+  for (int k = 0; k < n; ++k) momentum[k] = kMotion == Motion::kChange ? 0 : f_[body.dof + k];
+  if constexpr (kMotion != Motion::kFree)
+    visit_rows(body, [&](int, int slot, const double* row) {
+      for (int k = 0; k < n; ++k) momentum[k] += row[k] * step_[slot];
+    });
+  for (int k = 0; k < n; ++k) w[k] = momentum[k];
+  solve_definite<kSize>(lu, n, w);
+  if (mass_traits_[body.block].has_grown) {
+    const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
+    for (int k = 0; k < n; ++k) momentum[k] -= dot<kSize>(mass + k * n, w, n);
+    solve_definite<kSize>(lu, n, momentum);
+    for (int k = 0; k < n; ++k) w[k] += momentum[k];
+  }
+  if constexpr (kMotion != Motion::kFree)
+    for (int k = 0; k < n; ++k)
+      w[k] = w_[body.dof + k] = kMotion == Motion::kChange ? w_[body.dof + k] + w[k] : w[k];
+  visit_rows(body,
+             [&](int, int slot, const double* row) { missed_[slot] -= dot<kSize>(row, w, n); });
+}
+
+/// step_ ← what the factors of S + C make of it.
+void JointLu::substitute() {
   for (const Pivot& pivot : pivots_)
     with_group_size(pivot.size, [&]<int kSize>() { substitute_forward<kSize>(pivot); });
   for (std::size_t k = pivots_.size(); k-- > 0;)
     with_group_size(pivots_[k].size, [&]<int kSize>() { substitute_back<kSize>(pivots_[k]); });
-  for (const Body& body : bodies_)
-    with_known_sizes(body.size, body.num_rows,
-                     [&]<int kSize, int kRows>() { finish_body<kSize, kRows>(body); });
-}
-
-/// The defect of momentum of a body, its free motion M̂⁻¹ of it, and what rows see of both.
-template <int kSize, int kRows, bool kIsFirst>
-void JointLu::start_body(const Body& body) {
-  const int n = known<kSize>(body.size);
-  const double* lu = bodies_data_.data() + body.data;
-  const double* R = lu + n * n;
-  Room<kSize> room(step_w_.data() + body.dof);
-  double* step = room.begin();
-  if constexpr (kIsFirst)
-    for (int k = 0; k < n; ++k) step[k] = f_[body.dof + k];
-  else
-    find_momentum_defect<kSize>(body, R, step);
-  if (kSize == 6 && splits_[body.block])
-    solve_split(lu, step);
-  else
-    solve_definite<kSize>(lu, n, step);
-  const Touch* const end = touches_.data() + body.touch_end;
-  const double* row = R;
-  if constexpr (kSize == 6) {
-    const SixPairs motion = SixPairs::gather(step);
-    for (const Touch* touch = touches_.data() + body.touch_begin; touch != end; ++touch)
-      for (int i = 0; i < touch->count; ++i, row += 6)
-        moved_defect_[touch->slot + i] += SixPairs::load(row).dot(motion);
-    motion.store(step_w_.data() + body.dof);
-  } else {
-    for (const Touch* touch = touches_.data() + body.touch_begin; touch != end; ++touch)
-      for (int i = 0; i < touch->count; ++i, row += n)
-        moved_defect_[touch->slot + i] += dot<kSize>(row, step, n);
-    room.copy_to(step_w_.data() + body.dof);
-  }
-}
-
-/// f − M̂w + Rᵀx of a body; defects of its rows −= R w.
-template <int kSize>
-void JointLu::find_momentum_defect(const Body& body, const double* R, double* momentum) {
-  const int n = known<kSize>(body.size);
-  const double* mass = problem_->mass_values.data() + problem_->mass_start[body.block];
-  const double *w = w_.data() + body.dof, *f = f_.data() + body.dof;
-  const double* row = R;
-  const Touch* const end = touches_.data() + body.touch_end;
-  const Touch* touch = touches_.data() + body.touch_begin;
-  if constexpr (kSize == 6) {
-    const SixPairs motion = SixPairs::load(w);
-    const auto times_w = [&](int k) { return SixPairs::load(mass + 6 * k).dot(motion); };
-    SixPairs sum{load_pair(f) - Pair{times_w(0), times_w(1)},
-                 load_pair(f + 2) - Pair{times_w(2), times_w(3)},
-                 load_pair(f + 4) - Pair{times_w(4), times_w(5)}};
-    for (; touch != end; ++touch)
-      for (int i = 0; i < touch->count; ++i, row += 6) {
-        const SixPairs entries = SixPairs::load(row);
-        sum.add(entries, x_[touch->slot + i]);
-        defect_[touch->slot + i] -= entries.dot(motion);
-      }
-    sum.store(momentum);
-  } else {
-    for (int i = 0; i < n; ++i) momentum[i] = f[i] - dot<kSize>(mass + i * n, w, n);
-    for (; touch != end; ++touch)
-      for (int i = 0; i < touch->count; ++i, row += n) {
-        const double x = x_[touch->slot + i];
-        for (int k = 0; k < n; ++k) momentum[k] += row[k] * x;
-        defect_[touch->slot + i] -= dot<kSize>(row, w, n);
-      }
-  }
-}
-
-/// Adds M̂⁻¹Rᵀ times the impulses to the motion of a body.
-template <int kSize, int kRows>
-void JointLu::finish_body(const Body& body) {
-  const int n = known<kSize>(body.size), m = known<kRows>(body.num_rows);
-  const double* X = bodies_data_.data() + body.data + n * n + n * m;
-  double* step = step_w_.data() + body.dof;
-  if constexpr (is_moved_by_rows(kSize, kRows)) {
-    SixPairs sum = SixPairs::load(step);
-    for (int t = body.touch_begin; t < body.touch_end; ++t)
-      for (int i = 0; i < touches_[t].count; ++i, X += 6)
-        sum.add(SixPairs::load(X), step_x_[touches_[t].slot + i]);
-    sum.store(step);
-  } else {
-    double* x = scratch_.data();
-    for (int t = body.touch_begin; t < body.touch_end; ++t)
-      for (int i = 0; i < touches_[t].count; ++i)
-        x[touches_[t].local + i] = step_x_[touches_[t].slot + i];
-    for (int k = 0; k < n; ++k) step[k] += dot<kRows>(X + k * m, x, m);
-  }
 }
 
 template <int kSize>
 void JointLu::substitute_forward(const Pivot& pivot) {
   const int n = known<kSize>(pivot.size);
-  Room<kSize> room(step_x_.data() + pivot.slot);
+  Room<kSize> room(step_.data() + pivot.slot);
   double* z = room.begin();
-  for (int i = 0; i < n; ++i) z[i] = step_x_[pivot.slot + i];
-  solve_block<kSize>(blocks_.data() + pivot.diagonal, inverse_.data() + pivot.slot, n, z);
-  room.copy_to(step_x_.data() + pivot.slot);
+  for (int i = 0; i < n; ++i) z[i] = step_[pivot.slot + i];
+  if constexpr (!has_scaled_lower(kSize)) {
+    solve_block<kSize>(blocks_.data() + pivot.diagonal, inverse_.data() + pivot.slot, n, z);
+    room.copy_to(step_.data() + pivot.slot);
+  }
   const double* row = blocks_.data() + pivot.lower;
   for (int t = pivot.later_begin; t < pivot.later_end; ++t)
     for (int i = 0; i < later_[t].size; ++i, row += n)
-      step_x_[later_[t].slot + i] -= dot<kSize>(row, z, n);
+      step_[later_[t].slot + i] -= dot<kSize>(row, z, n);
 }
 
 template <int kSize>
 void JointLu::substitute_back(const Pivot& pivot) {
   const int n = known<kSize>(pivot.size);
-  double* z = step_x_.data() + pivot.slot;
+  Room<kSize> room(step_.data() + pivot.slot);
+  double* z = room.begin();
+  for (int i = 0; i < n; ++i) z[i] = step_[pivot.slot + i];
+  if constexpr (has_scaled_lower(kSize))
+    solve_block<kSize>(blocks_.data() + pivot.diagonal, inverse_.data() + pivot.slot, n, z);
   const double* U = blocks_.data() + pivot.upper;
   for (int t = pivot.later_begin; t < pivot.later_end; ++t)
     for (int i = 0; i < n; ++i) {
       const double* row = U + static_cast<std::ptrdiff_t>(i) * pivot.rest + later_[t].local;
-      const double* x = step_x_.data() + later_[t].slot;
+      const double* x = step_.data() + later_[t].slot;
       double sum = 0;
       for (int j = 0; j < later_[t].size; ++j) sum += row[j] * x[j];
       z[i] -= sum;
     }
+  room.copy_to(step_.data() + pivot.slot);
 }
 
 double JointLu::momentum_defect(const StepProblem& problem, int block,
                                 const StepSolution& solution) const {
   const Body& body = bodies_[body_of_block_[block]];
   const double* mass = problem.mass_values.data() + problem.mass_start[block];
+  const RowValues values(problem);
   double square = 0, size = 0;
   for (int k = 0; k < body.size; ++k) {
     double sum = -problem.p[body.dof + k], terms = std::abs(sum);
@@ -393,14 +381,15 @@ double JointLu::momentum_defect(const StepProblem& problem, int block,
       sum += term;
       terms += std::abs(term);
     }
-    for (int i = 0; i < body.num_rows; ++i) {
-      const Source& source = sources_[body.source_begin + i];
-      const double x = source.row < num_bilateral_ ? solution.lambda[source.row]
-                                                   : solution.r[source.row - num_bilateral_];
-      const double term = row_values(problem, source)[k] * x;
-      sum -= term;
-      terms += std::abs(term);
-    }
+    for (int t = body.touch_begin; t < body.touch_end; ++t)
+      for (int i = 0; i < touches_[t].count; ++i) {
+        const int row = row_of_slot_[touches_[t].slot + i];
+        const double x =
+            row < num_bilateral_ ? solution.lambda[row] : solution.r[row - num_bilateral_];
+        const double term = values.at(row_places_[body.row_begin + touches_[t].local + i])[k] * x;
+        sum -= term;
+        terms += std::abs(term);
+      }
     square += sum * sum;
     size += terms * terms;
   }

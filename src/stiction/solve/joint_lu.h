@@ -52,8 +52,10 @@ class JointLu {
   /// Solves from f (num_dofs) and g (one per row of the problem; those of inactive rows do not
   /// count), without refinement. Read the answer by w() and x().
   void solve(const double* f, const double* g);
-  /// One step of refinement. Returns the size of the correction relative to the answer, in the
-  /// norm of the diagonal of S: where it is as small as rounding, more steps would only stir.
+  /// One step of refinement: x takes back what rows miss, w follows by M̂⁻¹Rᵀ of the change, so that
+  /// what is left in rows is the rounding of w and in momenta that of their terms. Returns the size
+  /// of the change relative to the answer, in the norm of the diagonal of S: where it is as small
+  /// as rounding, more steps would only stir.
   double refine();
 
   const std::vector<double>& w() const { return w_; }
@@ -70,7 +72,7 @@ class JointLu {
   double momentum_defect(const StepProblem& problem, int block, const StepSolution& solution) const;
 
   std::int64_t work() const { return work_; }
-  std::size_t num_factor_entries() const { return blocks_.size() + bodies_data_.size(); }
+  std::size_t num_factor_entries() const { return blocks_.size() + mass_factors_.size(); }
   int num_analyses() const { return num_analyses_; }
 
  private:
@@ -78,22 +80,25 @@ class JointLu {
   struct Body {
     int block = 0, size = 0, dof = 0, num_rows = 0;
     int touch_begin = 0, touch_end = 0;  // into touches_
-    int source_begin = 0;                // into sources_, num_rows of them
+    int row_begin = 0;                   // into row_places_, num_rows of them
     int target_begin = 0;                // into targets_, one per pair of touches
-    std::size_t data = 0;                // into bodies_data_: LU of M̂, R, M̂⁻¹Rᵀ
+    std::size_t factors = 0;             // into mass_factors_
   };
   /// The rows of a group in a body: `count` of them from row `local` of the body on.
   struct Touch {
     int place, local, count, slot;
   };
-  /// Where the numbers of a row are found in a problem.
-  struct Source {
-    int row, entry, offset;
-  };
   /// A dense part of a block of S.
   struct Target {
-    std::size_t at;
-    int stride;
+    int at, stride;
+  };
+  /// Where the rows of a problem are read, which are not copied.
+  struct RowValues {
+    RowValues() = default;
+    explicit RowValues(const StepProblem& problem);
+    /// `place` counts in the numbers of bilateral rows, or is the complement of one in contacts.
+    const double* at(int place) const { return place >= 0 ? bilateral + place : contacts + ~place; }
+    const double *bilateral = nullptr, *contacts = nullptr;
   };
   /// A group in the order of elimination, with the groups that come later and share its fill.
   struct Pivot {
@@ -114,15 +119,20 @@ class JointLu {
   void eliminate_symbolically(int group);
   void lay_out_pivots();
   void lay_out_bodies(const StepProblem& problem);
-  void list_sources(const StepProblem& problem);
+  void list_rows(const StepProblem& problem);
   void list_pivot_targets();
   Target find_target(int row_place, int column_place) const;
   void count_work();
 
-  const double* row_values(const StepProblem& problem, const Source& source) const;
-  void load_rows(const Body& body);
   template <int kSize, int kRows>
   bool eliminate_body(const Body& body);
+  template <int kSize, int kRows>
+  bool eliminate_dense(const Body& body, double* W);
+  template <int kRows>
+  bool eliminate_split(const Body& body, double* W);
+  template <class Visit>
+  void visit_rows(const Body& body, const Visit& visit) const;
+  bool is_on(int slot) const { return are_all_active_ || is_active_[slot]; }
   void add_mobility(const Body& body, const double* W);
   void load_diagonal(double damping);
   template <int kSize>
@@ -131,14 +141,15 @@ class JointLu {
   void update_rest(const Pivot& pivot);
   void name_redundant_rows();
 
-  template <bool kIsFirst>
-  void correct();
-  template <int kSize, int kRows, bool kIsFirst>
-  void start_body(const Body& body);
-  template <int kSize>
-  void find_momentum_defect(const Body& body, const double* R, double* momentum);
-  template <int kSize, int kRows>
-  void finish_body(const Body& body);
+  enum class Motion : char { kFree, kWhole, kChange };
+  template <Motion kMotion>
+  void move_bodies();
+  template <int kSize, Motion kMotion>
+  void move_dense(const Body& body);
+  template <Motion kMotion>
+  void move_split(const Body& body);
+  double change_impulses();
+  void substitute();
   template <int kSize>
   void substitute_forward(const Pivot& pivot);
   template <int kSize>
@@ -157,26 +168,31 @@ class JointLu {
   std::vector<Body> bodies_;
   std::vector<int> body_of_block_;
   std::vector<Touch> touches_;
-  std::vector<Source> sources_;
+  std::vector<int> row_places_;  // of the rows of bodies: see RowValues
   std::vector<Target> targets_, pivot_targets_;
   std::vector<Pivot> pivots_;
   std::vector<Later> later_;
-  int largest_body_rows_ = 0;
   std::int64_t work_ = 0;
   int num_analyses_ = 0;
   bool is_analysed_ = false, is_too_large_ = false;
 
   // Numbers.
   const StepProblem* problem_ = nullptr;
-  std::vector<double> blocks_, bodies_data_, scratch_;
+  RowValues rows_;
+  std::vector<double> blocks_, mass_factors_, scratch_;
   std::vector<double> weight_, compliance_, inverse_;  // by slots; inverse 0: redundant
   std::vector<char> is_active_;                        // by slots
   bool are_all_active_ = true;
-  std::vector<char> splits_;  // per mass block: linear and angular part are not coupled
+  struct MassTraits {
+    bool splits = false;     // linear and angular part are not coupled
+    bool has_grown = false;  // pivots are larger than the diagonal: its answers need refinement
+  };
+  std::vector<MassTraits> mass_traits_;  // per mass block
   std::vector<int> redundant_rows_;
-  std::vector<double> f_, g_, w_, x_;             // right-hand side and answer
-  std::vector<double> step_w_, step_x_, defect_;  // of a correction; defect_ by slots
-  std::vector<double> moved_defect_;              // R M̂⁻¹ of the defects of momentum, by slots
+  const double* f_ = nullptr;          // right-hand sides
+  std::vector<double> g_;              // by slots
+  std::vector<double> w_, x_;          // the answer
+  std::vector<double> missed_, step_;  // g − C x − R w, and the change of x that it calls for
 };
 
 }  // namespace stiction

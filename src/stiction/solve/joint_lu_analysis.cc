@@ -240,10 +240,9 @@ void JointLu::lay_out_bodies(const StepProblem& problem) {
   bodies_.resize(num_bodies);
   body_of_block_.resize(num_bodies);
   touches_.clear();
-  sources_.clear();
+  row_places_.clear();
   targets_.clear();
-  largest_body_rows_ = 0;
-  std::size_t data = 0;
+  std::size_t factors = 0, scratch = 0;
   for (int i = 0; i < num_bodies; ++i) {
     const int b = heap_[i].second;
     Body& body = bodies_[i];
@@ -256,23 +255,29 @@ void JointLu::lay_out_bodies(const StepProblem& problem) {
       body.num_rows += count;
     }
     body.touch_end = static_cast<int>(touches_.size());
-    body.source_begin = static_cast<int>(sources_.size());
-    sources_.resize(sources_.size() + body.num_rows);
+    body.row_begin = static_cast<int>(row_places_.size());
+    row_places_.resize(row_places_.size() + body.num_rows);
     body.target_begin = static_cast<int>(targets_.size());
     for (int a = body.touch_begin; a < body.touch_end; ++a)
       for (int c = body.touch_begin; c < body.touch_end; ++c)
         targets_.push_back(find_target(touches_[a].place, touches_[c].place));
     const std::size_t size = body.size, rows = body.num_rows;
-    body.data = data;
-    data += size * size + 2 * size * rows;
-    largest_body_rows_ = std::max(largest_body_rows_, body.num_rows);
+    body.factors = factors;
+    factors += size * size;
+    scratch = std::max(scratch, rows * rows + 2 * size * rows + 2 * size);
   }
-  bodies_data_.resize(data);
-  list_sources(problem);
+  mass_factors_.resize(factors);
+  scratch_.resize(scratch);
+  list_rows(problem);
 }
 
-/// Where the rows of a body are found in a problem.
-void JointLu::list_sources(const StepProblem& problem) {
+JointLu::RowValues::RowValues(const StepProblem& problem)
+    : bilateral(problem.bilateral.num_entries() > 0 ? problem.bilateral.entry_values(0) : nullptr),
+      contacts(problem.contacts.num_entries() > 0 ? problem.contacts.entry_values(0) : nullptr) {}
+
+/// Where the rows of a body are found in a problem: entries lie in the order of the rows.
+void JointLu::list_rows(const StepProblem& problem) {
+  const RowValues values(problem);
   int row = 0;
   for (const BlockRows* rows : {&problem.bilateral, &problem.contacts})
     for (int i = 0; i < rows->num_row_blocks(); ++i)
@@ -282,22 +287,27 @@ void JointLu::list_sources(const StepProblem& problem) {
           const int slot = slot_of_row_[row];
           int t = body.touch_begin;
           while (slot < touches_[t].slot || slot >= touches_[t].slot + touches_[t].count) ++t;
-          sources_[body.source_begin + touches_[t].local + slot - touches_[t].slot] = {
-              row, e, k * rows->entry_columns(e)};
+          const bool is_contact = rows == &problem.contacts;
+          const auto place = static_cast<int>(rows->entry_values(e) -
+                                              (is_contact ? values.contacts : values.bilateral)) +
+                             k * rows->entry_columns(e);
+          row_places_[body.row_begin + touches_[t].local + slot - touches_[t].slot] =
+              is_contact ? ~place : place;
         }
 }
 
 /// The block of S of two groups that share a body or fill.
 JointLu::Target JointLu::find_target(int row_place, int column_place) const {
-  if (row_place == column_place) return {pivots_[row_place].diagonal, pivots_[row_place].size};
+  const auto make = [](std::size_t at, int stride) { return Target{static_cast<int>(at), stride}; };
+  if (row_place == column_place) return make(pivots_[row_place].diagonal, pivots_[row_place].size);
   const bool is_upper = row_place < column_place;
   const Pivot& pivot = pivots_[is_upper ? row_place : column_place];
   const int other = is_upper ? column_place : row_place;
   const auto later =
       std::lower_bound(later_.begin() + pivot.later_begin, later_.begin() + pivot.later_end, other,
                        [](const Later& a, int place) { return a.place < place; });
-  if (is_upper) return {pivot.upper + later->local, pivot.rest};
-  return {pivot.lower + static_cast<std::size_t>(later->local) * pivot.size, pivot.size};
+  if (is_upper) return make(pivot.upper + later->local, pivot.rest);
+  return make(pivot.lower + static_cast<std::size_t>(later->local) * pivot.size, pivot.size);
 }
 
 void JointLu::list_pivot_targets() {
@@ -319,16 +329,14 @@ void JointLu::count_work() {
   }
   for (const Pivot& pivot : pivots_) {
     const std::int64_t n = pivot.size, m = pivot.rest;
-    work_ += n * n * n / 3 + n * n * m + n * m * m;
+    work_ += n * n * n / 3 + 2 * n * n * m + n * m * m;
   }
-  scratch_.resize(static_cast<std::size_t>(largest_body_rows_) * largest_body_rows_);
   const std::size_t num_slots = row_of_slot_.size(), num_dofs = dof_start_.back();
-  for (std::vector<double>* list :
-       {&weight_, &compliance_, &inverse_, &g_, &x_, &step_x_, &defect_, &moved_defect_})
+  for (std::vector<double>* list : {&weight_, &compliance_, &inverse_, &g_, &x_, &missed_, &step_})
     list->resize(num_slots);
-  for (std::vector<double>* list : {&f_, &w_, &step_w_}) list->resize(num_dofs);
+  w_.resize(num_dofs);
   is_active_.resize(num_slots);
-  splits_.resize(bodies_.size());
+  mass_traits_.resize(bodies_.size());
 }
 
 }  // namespace stiction

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "stiction/base/known_size.h"
 #include "stiction/base/pair.h"
@@ -76,14 +77,22 @@ inline double dot_strided(const double* a, const double* b, int size, std::ptrdi
   return sum;
 }
 
+/// Pivots of a symmetric matrix are not larger than its diagonal. Those of one with a large
+/// antisymmetric part are, and answers lose as many digits.
+inline bool is_grown(double pivot, double diagonal) { return pivot > 2 * diagonal; }
+
 /// LU without exchanges of a positive definite matrix, L with unit diagonal; reciprocals of pivots
 /// on the diagonal. False if a pivot is not positive or not finite.
 template <int kSize>
-inline bool factor_definite(double* a, int size) {
+inline bool factor_definite(double* a, int size, bool& has_grown) {
   const int n = known<kSize>(size);
+  std::array<double, kSize + 1> diagonal;
+  for (int i = 0; i < kSize; ++i) diagonal[i] = a[i * n + i];
+  has_grown = kSize == 0;  // not looked at
   for (int i = 0; i < n; ++i) {
     const double pivot = a[i * n + i];
     if (!(pivot > 0) || !std::isfinite(pivot)) return false;
+    if constexpr (kSize > 0) has_grown = has_grown || is_grown(pivot, diagonal[i]);
     const double inverse = a[i * n + i] = 1 / pivot;
     for (int r = i + 1; r < n; ++r) {
       const double factor = a[r * n + i] *= inverse;
@@ -141,83 +150,82 @@ inline bool is_split(const double* mass) {
   return bits << 1 == 0;
 }
 
-/// factor_definite of a body that is split.
-inline bool factor_split(double* a) {
-  for (double* b : {a, a + 21}) {
-    if (!(b[0] > 0) || !std::isfinite(b[0])) return false;
-    b[0] = 1 / b[0];
-    b[6] *= b[0];
-    b[12] *= b[0];
-    b[7] -= b[6] * b[1];
-    b[8] -= b[6] * b[2];
-    b[13] -= b[12] * b[1];
-    b[14] -= b[12] * b[2];
-    if (!(b[7] > 0) || !std::isfinite(b[7])) return false;
-    b[7] = 1 / b[7];
-    b[13] *= b[7];
-    b[14] -= b[13] * b[8];
-    if (!(b[14] > 0) || !std::isfinite(b[14])) return false;
-    b[14] = 1 / b[14];
+/// A vector of a body in space, its linear half beside the angular one: both take the same
+/// operations in a body that is split.
+struct Halves {
+  Pair x, y, z;
+  static Halves of(const SixPairs& v) {
+    return {Pair{v.a[0], v.b[1]}, Pair{v.a[1], v.c[0]}, Pair{v.b[0], v.c[1]}};
   }
-  return true;
-}
+  SixPairs joined() const { return {Pair{x[0], y[0]}, Pair{z[0], x[1]}, Pair{y[1], z[1]}}; }
+  Pair dot_by_halves(const Halves& other) const { return x * other.x + y * other.y + z * other.z; }
+};
 
-/// solve_definite of a body that is split.
-inline void solve_split(const double* lu, double* x) {
-  for (int first = 0; first < 6; first += 3) {
-    const double* a = lu + 7 * first;
-    double* y = x + first;
-    const double y1 = y[1] - a[6] * y[0];
-    const double y2 = (y[2] - a[12] * y[0] - a[13] * y1) * a[14];
-    const double z1 = (y1 - a[8] * y2) * a[7];
-    y[0] = (y[0] - a[1] * z1 - a[2] * y2) * a[0];
-    y[1] = z1;
-    y[2] = y2;
+/// LU of a mass block that is split, L with unit diagonal; reciprocals of pivots.
+struct SplitFactors {
+  Pair inverse_0, inverse_1, inverse_2, l10, l20, l21, u01, u02, u12;
+
+  static constexpr int kCount = 18;  // numbers, of 36 that a block has room for
+  static SplitFactors load(const double* from) {
+    SplitFactors factors;
+    std::memcpy(&factors, from, sizeof factors);
+    return factors;
   }
-}
+  void store(double* to) const { std::memcpy(to, this, sizeof *this); }
 
-/// W = R X and X = M̂⁻¹Rᵀ, or the transpose of it, of a body that is split, two columns at a time:
-/// they stay in registers while all rows of R pass.
-template <int kColumns, bool kIsTransposed>
-inline void eliminate_split(const double* lu, const double* R, int columns, double* X, double* W) {
-  const int m = known<kColumns>(columns);
-  const auto place = [&](int k, int c) { return X + (kIsTransposed ? 6 * c + k : m * k + c); };
+  /// False if a pivot is not positive or not finite.
+  bool factor(const double* mass, bool& has_grown) {
+    const auto entry = [&](int i, int j) { return Pair{mass[6 * i + j], mass[21 + 6 * i + j]}; };
+    const Pair pivot_0 = entry(0, 0);
+    inverse_0 = 1.0 / pivot_0;
+    u01 = entry(0, 1);
+    u02 = entry(0, 2);
+    l10 = entry(1, 0) * inverse_0;
+    l20 = entry(2, 0) * inverse_0;
+    const Pair pivot_1 = entry(1, 1) - l10 * u01;
+    u12 = entry(1, 2) - l10 * u02;
+    inverse_1 = 1.0 / pivot_1;
+    l21 = (entry(2, 1) - l20 * u01) * inverse_1;
+    const Pair pivot_2 = entry(2, 2) - l20 * u02 - l21 * u12;
+    inverse_2 = 1.0 / pivot_2;
+    has_grown = is_grown(pivot_1, entry(1, 1)) || is_grown(pivot_2, entry(2, 2));
+    return is_pivot(pivot_0) && is_pivot(pivot_1) && is_pivot(pivot_2);
+  }
+  Halves solve(const Halves& b) const {
+    const Pair y = b.y - l10 * b.x;
+    const Pair z = (b.z - l20 * b.x - l21 * y) * inverse_2;
+    const Pair solved_y = (y - u12 * z) * inverse_1;
+    return {(b.x - u01 * solved_y - u02 * z) * inverse_0, solved_y, z};
+  }
+
+ private:
+  static bool is_pivot(Pair pivot) {
+    return pivot[0] > 0 && pivot[1] > 0 && std::isfinite(pivot[0]) && std::isfinite(pivot[1]);
+  }
+  static bool is_grown(Pair pivot, Pair diagonal) {
+    return stiction::is_grown(pivot[0], diagonal[0]) || stiction::is_grown(pivot[1], diagonal[1]);
+  }
+};
+
+/// W = R M̂⁻¹Rᵀ of a body that is split; R holds Halves of rows, one after the other.
+template <int kRows>
+inline void multiply_split(const SplitFactors& factors, const double* R, int rows, double* W) {
+  const int m = known<kRows>(rows);
+  const auto row = [&](int i) {
+    return Halves{load_pair(R + 6 * i), load_pair(R + 6 * i + 2), load_pair(R + 6 * i + 4)};
+  };
   int c = 0;
   for (; c + 1 < m; c += 2) {
-    const double *first = R + 6 * c, *second = first + 6;
-    const auto solve = [&](int at, const double* a, Pair& x, Pair& y, Pair& z) {
-      x = Pair{first[at], second[at]};
-      y = Pair{first[at + 1], second[at + 1]} - a[6] * x;
-      z = (Pair{first[at + 2], second[at + 2]} - a[12] * x - a[13] * y) * a[14];
-      y = (y - a[8] * z) * a[7];
-      x = (x - a[1] * y - a[2] * z) * a[0];
-    };
-    Pair x0, x1, x2, x3, x4, x5;
-    solve(0, lu, x0, x1, x2);
-    solve(3, lu + 21, x3, x4, x5);
-    const auto put = [&](int k, const Pair& x) {
-      *place(k, c) = x[0];
-      *place(k, c + 1) = x[1];
-    };
-    put(0, x0);
-    put(1, x1);
-    put(2, x2);
-    put(3, x3);
-    put(4, x4);
-    put(5, x5);
+    const Halves first = factors.solve(row(c)), second = factors.solve(row(c + 1));
     for (int i = 0; i < m; ++i) {
-      const double* r = R + 6 * i;
-      store_pair(r[0] * x0 + r[1] * x1 + r[2] * x2 + r[3] * x3 + r[4] * x4 + r[5] * x5,
-                 W + i * m + c);
+      const Halves r = row(i);
+      const Pair a = r.dot_by_halves(first), b = r.dot_by_halves(second);
+      store_pair(Pair{a[0], b[0]} + Pair{a[1], b[1]}, W + i * m + c);
     }
   }
   if (c == m) return;
-  std::array<double, 6> x;
-  for (int k = 0; k < 6; ++k) x[k] = R[6 * c + k];
-  solve_split(lu, x.data());
-  for (int k = 0; k < 6; ++k) *place(k, c) = x[k];
-  const SixPairs column = SixPairs::gather(x.data());
-  for (int i = 0; i < m; ++i) W[i * m + c] = SixPairs::load(R + 6 * i).dot(column);
+  const Halves last = factors.solve(row(c));
+  for (int i = 0; i < m; ++i) W[i * m + c] = sum_of(row(i).dot_by_halves(last));
 }
 
 /// W = R·X with R of columns × size and X of size × columns, two columns at a time: they stay in
@@ -249,6 +257,24 @@ inline void solve_panel(const double* D, const double* inverse, int size, int co
     for (int k = i + 1; k < n; ++k)
       subtract_multiple<kColumns>(D[i * n + k], U + k * m, m, U + i * m);
     scale<kColumns>(inverse[i], m, U + i * m);
+  }
+}
+
+/// L ← L D⁻¹ row by row.
+template <int kSize>
+inline void solve_rows(const double* D, const double* inverse, int size, int rows, double* L) {
+  const int n = known<kSize>(size);
+  for (int r = 0; r < rows; ++r, L += n) {
+    Room<kSize> room(L);
+    double* x = room.begin();
+    for (int k = 0; k < n; ++k) {
+      double sum = L[k];
+      for (int i = 0; i < k; ++i) sum -= x[i] * D[i * n + k];
+      x[k] = sum * inverse[k];
+    }
+    for (int k = n - 2; k >= 0; --k)
+      for (int i = k + 1; i < n; ++i) x[k] -= x[i] * D[i * n + k];
+    room.copy_to(L);
   }
 }
 
