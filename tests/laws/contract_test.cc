@@ -13,12 +13,11 @@
 #include "stiction/solve/solvers.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/example_scene.h"
+#include "tests/gravity.h"
 #include "tests/sanitizers.h"
 
 namespace stiction::testing {
 namespace {
-
-constexpr double kGravity = 9.81;
 
 /// Solvers that have to bring every small problem to the tolerance; the others are iterative and
 /// may say that they did not.
