@@ -9,3 +9,4 @@ target_include_directories(stiction_test_problems PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(stiction_test_problems PUBLIC stiction PRIVATE stiction_settings
                       fmt::fmt)
 target_precompile_headers(stiction_test_problems REUSE_FROM stiction)
+stiction_join_sources(stiction_test_problems 8)

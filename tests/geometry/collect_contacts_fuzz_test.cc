@@ -47,13 +47,13 @@ void try_configuration(std::uint64_t seed) {
 }
 
 TEST(CollectContacts, AgreesWithTheDistanceForRandomPairs) {
-  for (std::uint64_t seed = 0; seed < 10000 && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < 10000 && !::testing::Test::HasFailure(); ++seed) {
     try_configuration(seed);
   }
 }
 
 TEST(SlowCollectContacts, AgreesWithTheDistanceForManyRandomPairs) {
-  for (std::uint64_t seed = 0; seed < 100000 && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < 100000 && !::testing::Test::HasFailure(); ++seed) {
     try_configuration(1000000 + seed);
   }
 }

@@ -63,7 +63,7 @@ std::vector<std::pair<Kind, Kind>> all_pairs() {
   return pairs;
 }
 
-class TouchOfKinds : public testing::TestWithParam<std::pair<Kind, Kind>> {};
+class TouchOfKinds : public ::testing::TestWithParam<std::pair<Kind, Kind>> {};
 
 // Central differences with step t = 1e-5 have an error of t² times third derivatives, which are of
 // order 1/distance² ≤ 100 for features more than 0.1 apart, and rounding 1e-15/t: 1e-8 in all. The
@@ -124,7 +124,7 @@ TEST_P(TouchOfKinds, SwappingTurnsTheNormalOnly) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllKinds, TouchOfKinds, testing::ValuesIn(all_pairs()));
+INSTANTIATE_TEST_SUITE_P(AllKinds, TouchOfKinds, ::testing::ValuesIn(all_pairs()));
 
 Touch touch_of(const ContactFeature& a, const ContactFeature& b, double side = 1) {
   const CollisionShape any(Sphere{1});

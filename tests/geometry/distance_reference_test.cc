@@ -8,6 +8,7 @@
 #include "stiction/geometry/distance.h"
 #include "tests/geometry/distance_reference.h"
 #include "tests/geometry/random_pairs.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
@@ -51,11 +52,12 @@ void expect_agreement(const PlacedPair& pair, const Limits& limits) {
 
 void expect_agreement_of_kinds(ShapeKind kind_a, ShapeKind kind_b, const Limits& limits,
                                int num_pairs) {
+  if (testing::kHasSanitizers) num_pairs /= 5;
   for (int i = 0; i < num_pairs; ++i) {
     SCOPED_TRACE("seed " + std::to_string(i));
     Random random(1000003ull * i + 10 * static_cast<int>(kind_a) + static_cast<int>(kind_b));
     expect_agreement(random_pair(random, kind_a, kind_b, limits.thinnest, limits.smallest), limits);
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -77,8 +79,8 @@ Limits extreme_limits(ShapeKind a, ShapeKind b) {
 }
 
 using Kinds = std::tuple<int, int>;
-class DistanceReference : public testing::TestWithParam<Kinds> {};
-class SlowDistanceReference : public testing::TestWithParam<Kinds> {};
+class DistanceReference : public ::testing::TestWithParam<Kinds> {};
+class SlowDistanceReference : public ::testing::TestWithParam<Kinds> {};
 
 TEST_P(DistanceReference, Agrees) {
   const auto a = static_cast<ShapeKind>(std::get<0>(GetParam()));
@@ -105,9 +107,9 @@ TEST_P(SlowDistanceReference, Agrees) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, DistanceReference,
-                         testing::Combine(testing::Range(0, 6), testing::Range(0, 6)));
+                         ::testing::Combine(::testing::Range(0, 6), ::testing::Range(0, 6)));
 INSTANTIATE_TEST_SUITE_P(Kinds, SlowDistanceReference,
-                         testing::Combine(testing::Range(0, 6), testing::Range(0, 6)));
+                         ::testing::Combine(::testing::Range(0, 6), ::testing::Range(0, 6)));
 
 }  // namespace
 }  // namespace stiction

@@ -41,7 +41,7 @@ double height_over(const ConvexPolygon& polygon, const Vector2d& point) {
   return highest;
 }
 
-class PolygonOfSize : public testing::TestWithParam<int> {};
+class PolygonOfSize : public ::testing::TestWithParam<int> {};
 
 TEST_P(PolygonOfSize, ContainsWhatIsInsideOfAllSides) {
   Random random(GetParam());
@@ -100,7 +100,7 @@ TEST_P(PolygonOfSize, ClipsSegmentsAtTheSidesItNames) {
 }
 
 // From three sides to beyond the number from which bisection is used.
-INSTANTIATE_TEST_SUITE_P(Sizes, PolygonOfSize, testing::Values(3, 4, 7, 24, 25, 60, 500));
+INSTANTIATE_TEST_SUITE_P(Sizes, PolygonOfSize, ::testing::Values(3, 4, 7, 24, 25, 60, 500));
 
 TEST(ConvexPolygon, FindsItsVertices) {
   Random random(1);

@@ -10,11 +10,10 @@
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 
 namespace stiction::testing {
 namespace {
-
-constexpr double kGravity = 9.81;
 
 // --- Bouncing ball
 // ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/sim/simulation.h"
+#include "tests/gravity.h"
 
 namespace stiction {
 namespace {
@@ -22,7 +23,8 @@ using Eigen::Matrix3d;
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
 
-constexpr double kGravity = 9.81, kHalfHeight = 0.5, kStep = 0.01;
+using testing::kGravity;
+constexpr double kHalfHeight = 0.5, kStep = 0.01;
 /// [m/s] Rounding of a gap, a few 1e-16 m, over the step is 1e-14 m/s.
 constexpr double kRest = 1e-12;
 

@@ -13,12 +13,11 @@
 #include "stiction/solve/solvers.h"
 #include "tests/base/temporary_folder.h"
 #include "tests/example_scene.h"
+#include "tests/gravity.h"
 #include "tests/sanitizers.h"
 
 namespace stiction::testing {
 namespace {
-
-constexpr double kGravity = 9.81;
 
 /// Solvers that have to bring every small problem to the tolerance; the others are iterative and
 /// may say that they did not.
@@ -132,7 +131,7 @@ std::vector<std::string> example_names() {
 
 TEST_P(EveryScheme, RunsEveryExampleWithEverySolver) {
   // Solvers other than auto have dense matrices in them: large mechanisms are not for them.
-  constexpr int kNumSteps = kHasSanitizers ? 50 : 200, kFewSteps = kHasSanitizers ? 10 : 30;
+  constexpr int kNumSteps = kHasSanitizers ? 20 : 200, kFewSteps = kHasSanitizers ? 5 : 30;
   constexpr std::size_t kManyBlocks = 8;
   constexpr double kSmallStep = 5e-4;
   int num_iterative = 0, num_rejected = 0;

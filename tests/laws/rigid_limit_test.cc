@@ -7,14 +7,13 @@
 
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
+#include "tests/gravity.h"
 #include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
 namespace {
 
 using Eigen::Vector3d;
-
-constexpr double kGravity = 9.81;
 
 /// A flap with its centre `kArm` from a level hinge, released level, that falls until the limit.
 constexpr double kArm = 0.4, kMass = 1.5, kInertia = 0.1, kLimit = 0.6;

@@ -10,6 +10,7 @@
 #include "stiction/model/system_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
@@ -18,8 +19,6 @@ namespace {
 using Eigen::AngleAxisd;
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
-
-constexpr double kGravity = 9.81;
 
 bool is_second_order(const Rule& rule) { return rule.iterates || rule.scheme == "trapezoidal-2"; }
 

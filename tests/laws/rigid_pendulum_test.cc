@@ -11,6 +11,7 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
@@ -20,8 +21,6 @@ using Eigen::AngleAxisd;
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
 using std::numbers::pi;
-
-constexpr double kGravity = 9.81;
 
 /// A scheme with its order on a pendulum in six coordinates, without spin: moreau's rows are at the
 /// middle of the step. trapezoidal-1 takes rows at a prediction of the end, where turning joints

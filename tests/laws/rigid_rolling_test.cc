@@ -10,6 +10,7 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/laws/rigid_rules.h"
 
 namespace stiction::testing {
@@ -19,8 +20,6 @@ using Eigen::AngleAxisd;
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
 using std::numbers::pi;
-
-constexpr double kGravity = 9.81;
 
 /// The order at least: two for trapezoidal-2 and for the iteration of spook, which binds the mean
 /// velocity of a step by the rows of its middle. Turning rows cost trapezoidal-1 an order.

@@ -8,13 +8,13 @@
 
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
+#include "tests/gravity.h"
 #include "tests/papers/scene_variant.h"
 #include "tests/papers/trace.h"
 
 namespace stiction::testing {
 namespace {
 
-constexpr double kGravity = 9.81;
 const double kFall = std::sqrt(2 / kGravity);  // T: a fall from one metre
 const double kRest = 3 * kFall;                // T + 2T (½ + ¼ + …)
 

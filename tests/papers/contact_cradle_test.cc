@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/gravity.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
 
@@ -17,7 +18,7 @@ namespace stiction::testing {
 namespace {
 
 constexpr int kBalls = 5;
-constexpr double kGravity = 9.81, kLength = 0.5, kAngle = std::numbers::pi / 4, kStep = 1e-3;
+constexpr double kLength = 0.5, kAngle = std::numbers::pi / 4, kStep = 1e-3;
 constexpr double kGap = 1e-4;
 /// [J] of the lifted ball of 1 kg.
 const double kEnergy = kGravity * kLength * (1 - std::cos(kAngle));

@@ -12,6 +12,7 @@
 
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kPi = std::numbers::pi, kGravity = 9.81;
+constexpr double kPi = std::numbers::pi;
 // Of examples/cylinder-rim.json.
 constexpr double kRadius = 0.3, kHalf = 0.02;
 

@@ -12,6 +12,7 @@
 
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kPi = std::numbers::pi, kGravity = 9.81;
+constexpr double kPi = std::numbers::pi;
 // Of examples/spinning-top.json.
 constexpr double kMass = 0.1, kArm = 0.04, kTip = 0.004, kAcross = 4e-5, kAlong = 5e-5;
 

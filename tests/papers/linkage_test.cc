@@ -8,13 +8,14 @@
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/scene_variant.h"
 #include "tests/papers/trace.h"
 
 namespace stiction::testing {
 namespace {
 
-constexpr double kGravity = 9.81, kDuration = 2;
+constexpr double kDuration = 2;
 
 /// Angle of the cranks at t: θ″ = −(7/6) g cos θ from upright with 1 rad/s to the right, by
 /// classical Runge–Kutta with steps of 1e-4 s.

@@ -11,6 +11,7 @@
 
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
 
@@ -19,7 +20,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kGravity = 9.81;
 constexpr double kStep = 1.0 / 60;
 
 struct ChainRun {

@@ -13,6 +13,7 @@
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
 
@@ -21,7 +22,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kGravity = 9.81;
 constexpr double kPi = std::numbers::pi;
 
 // -------------------------------------------------------------------------------------------------

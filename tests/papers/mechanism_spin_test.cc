@@ -13,6 +13,7 @@
 
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
 
@@ -22,7 +23,6 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-constexpr double kGravity = 9.81;
 constexpr double kPi = std::numbers::pi;
 
 /// The second-order schemes: name, and whether SPOOK iterates.

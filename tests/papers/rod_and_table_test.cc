@@ -9,13 +9,14 @@
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/scene_variant.h"
 #include "tests/papers/trace.h"
 
 namespace stiction::testing {
 namespace {
 
-constexpr double kInertia = 0.002, kHalf = 0.25, kRadius = 0.05, kMu = 0.6, kGravity = 9.81;
+constexpr double kInertia = 0.002, kHalf = 0.25, kRadius = 0.05, kMu = 0.6;
 constexpr double kStep = 0.0025;
 enum End { kFront = 0, kRear = 1 };
 

@@ -13,13 +13,12 @@
 
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
+#include "tests/gravity.h"
 
 namespace stiction::testing {
 namespace {
 
 using Eigen::Vector3d;
-
-constexpr double kGravity = 9.81;
 
 /// Links of 1 kg and 0.2 m along +x on ball joints, the first at the origin, with a ball at the end
 /// that hangs by its centre; none if its mass is 0.

@@ -12,12 +12,11 @@
 #include "stiction/model/system_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/trace.h"
 
 namespace stiction::testing {
 namespace {
-
-constexpr double kGravity = 9.81;
 
 SimulationOptions spook(double h, const SpookOptions& options = {}) {
   return {.scheme = "spook", .h = h, .stepping = {.spook = options}};

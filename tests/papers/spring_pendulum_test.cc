@@ -8,13 +8,14 @@
 
 #include "stiction/sim/simulation.h"
 #include "tests/fitted_slope.h"
+#include "tests/gravity.h"
 #include "tests/papers/scene_variant.h"
 #include "tests/papers/trace.h"
 
 namespace stiction::testing {
 namespace {
 
-constexpr double kGravity = 9.81, kLength = 0.75, kStiffness = 39.24;
+constexpr double kLength = 0.75, kStiffness = 39.24;
 using Vector2 = Eigen::Vector2d;
 
 Vector2 acceleration(const Vector2& q) {

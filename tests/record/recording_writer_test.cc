@@ -250,7 +250,8 @@ TEST(RecordingWriter, FullDiskKeepsEveryCompleteFlush) {
   for (int i = 0; i < 60; ++i) {
     const long limit = random.integer(40000, 1500000);
     const int rows_per_flush = random.integer(1, 300);
-    SCOPED_TRACE(testing::Message() << limit << " bytes, " << rows_per_flush << " rows per flush");
+    SCOPED_TRACE(::testing::Message()
+                 << limit << " bytes, " << rows_per_flush << " rows per flush");
     const std::string path = folder.file("r.h5");
     const auto write = [&] { return write_until_full(path, rows_per_flush); };
     std::filesystem::remove(path);

@@ -54,7 +54,7 @@ TEST(JointReader, TheSchemaKnowsTheSameTypesOfJointsAndShapes) {
 // -------------------------------------------------------------------------------------------------
 // Places
 
-class EveryJoint : public testing::TestWithParam<std::string> {};
+class EveryJoint : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryJoint, FitsAtTheStart) {
   const Scene scene = accepted(with_joints(GetParam()));
@@ -74,16 +74,16 @@ const std::string kAxis = kPlace + R"(, "axis": [1, -2, 3])";
 
 INSTANTIATE_TEST_SUITE_P(
     Joints, EveryJoint,
-    testing::Values(placed("ball", kPlace), placed("ball", kAxis), placed("hinge", kAxis),
-                    placed("slider", kAxis), placed("cylindrical", kAxis), placed("planar", kAxis),
-                    placed("screw", kAxis + R"(, "pitch": 0.1)"),
-                    placed("universal", kAxis + R"(, "axis2": [3, 0, -1])"),
-                    placed("fixed", kPlace), R"({"type": "fixed", "bodies": ["p", "q"]})",
-                    placed("distance", R"("at": [[1, 1, 1], [0, 0, 1]])"),
-                    placed("rolling-ball", kPlace + R"(, "radius": 0.5)"),
-                    placed("rolling-ball", kPlace + R"(, "radius": 0.5, "normal": [1, 1, 0])"),
-                    placed("rolling-disc", kAxis + R"(, "radius": 0.5)"),
-                    placed("knife-edge", kAxis)));
+    ::testing::Values(placed("ball", kPlace), placed("ball", kAxis), placed("hinge", kAxis),
+                      placed("slider", kAxis), placed("cylindrical", kAxis),
+                      placed("planar", kAxis), placed("screw", kAxis + R"(, "pitch": 0.1)"),
+                      placed("universal", kAxis + R"(, "axis2": [3, 0, -1])"),
+                      placed("fixed", kPlace), R"({"type": "fixed", "bodies": ["p", "q"]})",
+                      placed("distance", R"("at": [[1, 1, 1], [0, 0, 1]])"),
+                      placed("rolling-ball", kPlace + R"(, "radius": 0.5)"),
+                      placed("rolling-ball", kPlace + R"(, "radius": 0.5, "normal": [1, 1, 0])"),
+                      placed("rolling-disc", kAxis + R"(, "radius": 0.5)"),
+                      placed("knife-edge", kAxis)));
 
 TEST(JointReader, AxisInTheWorldIsTheZAxisOfBothFrames) {
   const auto frames = world_frames(described(with_joints(placed("hinge", kAxis))));

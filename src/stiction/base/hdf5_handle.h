@@ -4,6 +4,7 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,6 +87,17 @@ hid_t hdf5_type();
 /// The type of T in the file: little-endian everywhere, so that files are equal on all machines.
 template <class T>
 hid_t hdf5_file_type();
+
+// clang-format off
+template <> hid_t hdf5_type<double>();
+template <> hid_t hdf5_type<int>();
+template <> hid_t hdf5_type<std::int64_t>();
+template <> hid_t hdf5_type<std::uint64_t>();
+template <> hid_t hdf5_file_type<double>();
+template <> hid_t hdf5_file_type<int>();
+template <> hid_t hdf5_file_type<std::int64_t>();
+template <> hid_t hdf5_file_type<std::uint64_t>();
+// clang-format on
 
 /// A fixed-length UTF-8 text of `size` bytes, the closing zero among them.
 Hdf5Handle make_text_type(std::size_t size);
