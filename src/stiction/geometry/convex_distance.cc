@@ -179,6 +179,14 @@ CoreDistance compute_depth(ConvexPair& pair, const Vector3d& guess) {
   return find_fitting_witnesses(pair, found);
 }
 
+/// The tetrahedron in which GJK has found the origin is where the faces grow from: of polytopes
+/// there is no closer start, and what the faces find is the depth and its proof at once.
+CoreDistance compute_depth_of_polytopes(ConvexPair& pair, const GjkResult& gjk) {
+  ExpandingPolytope polytope;
+  if (!polytope.start(pair, gjk.simplex)) return compute_depth(pair, gjk.best_direction);
+  return find_fitting_witnesses(pair, find_depth_of_polytopes(pair, polytope));
+}
+
 // --------------------------------------------------------------------------------------------------
 // Cores apart
 
@@ -196,12 +204,16 @@ Vector3d guess_of(const ConvexPair& pair) {
   return difference.squaredNorm() > 0 ? difference : Vector3d(Vector3d::UnitX());
 }
 
-CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair) {
+CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair, double reach) {
   const double size = pair.size();
   const GjkResult gjk = run_gjk([&](const Vector3d& v) { return pair.support(v); }, guess_of(pair),
-                                {.relative = kEpsilon, .touching = 1e-14 * size});
-  if (gjk.touches) return compute_depth(pair, gjk.best_direction);
-  const CoreDistance apart = from_gjk(gjk);
+                                {.relative = kEpsilon, .touching = 1e-14 * size, .reach = reach});
+  if (gjk.touches) return compute_depth_of_polytopes(pair, gjk);
+  CoreDistance apart = from_gjk(gjk);
+  if (gjk.lower > reach) {
+    apart.gap = gjk.lower;
+    return apart;
+  }
   // The direction of v is known to size ε/|v| only; the separation along it tells whether that is
   // good enough. Close to touching, features know it better.
   const double rounding = 4 * kEpsilon * (size + apart.gap);
@@ -248,12 +260,13 @@ bool try_boxes(ConvexPair& pair, CoreDistance& found) {
 }  // namespace
 
 SignedDistance compute_convex_distance(const CollisionShape& a, const Pose& pose_a,
-                                       const CollisionShape& b, const Pose& pose_b) {
+                                       const CollisionShape& b, const Pose& pose_b, double reach) {
   ConvexPair pair(a, pose_a, b, pose_b);
   CoreDistance core;
   if (try_boxes(pair, core)) return in_world(pair, pose_a, core);
-  core = is_round(a) || is_round(b) ? compute_core_distance_of_round_bodies(pair)
-                                    : compute_core_distance_of_polytopes(pair);
+  core = is_round(a) || is_round(b)
+             ? compute_core_distance_of_round_bodies(pair)
+             : compute_core_distance_of_polytopes(pair, reach + a.core_radius() + b.core_radius());
   return in_world(pair, pose_a, core);
 }
 

@@ -134,9 +134,24 @@ class PieceSearch {
  public:
   PieceSearch(ConvexPair& pair, const Vector3d& n, const DifferencePoint& at_n)
       : pair_(pair),
+        w_(at_n.w),
         a_(pair.a(), -n, at_n.a),
         b_(pair.b(), pair.rotation().transpose() * n,
            pair.rotation().transpose() * (at_n.b - pair.position())) {}
+
+  /// Whether s(n) = n·w here, with the same w for all n.
+  bool is_linear() const { return a_.is_point() && b_.is_point(); }
+
+  /// The maximum of n·w on the sphere, or on the circle ⟂ d if d is not 0. False where it is on the
+  /// far side, as of bodies that overlap.
+  bool try_linear(const Vector3d& n, const Vector3d& d, Vector3d& candidate) const {
+    candidate = w_ - d * d.dot(w_);
+    const double length = candidate.norm();
+    if (!(n.dot(candidate) > 0) || !(length > 0)) return false;
+    candidate /= length;
+    candidate = (candidate - d * d.dot(candidate)).normalized();
+    return true;
+  }
 
   /// On the whole sphere.
   Vector3d search_sphere(Vector3d n) const {
@@ -232,6 +247,7 @@ class PieceSearch {
   }
 
   ConvexPair& pair_;
+  Vector3d w_;
   SmoothSupport a_, b_;
 };
 
@@ -387,6 +403,11 @@ Separation maximize_separation(ConvexPair& pair, const Vector3d& n, const Search
         } else {
           candidate = piece.search_circle(n, a.direction);
         }
+      } else if (piece.is_linear()) {
+        const Vector3d d = a.rank == 1   ? a.direction
+                           : b.rank == 1 ? Vector3d(R * b.direction)
+                                         : Vector3d(Vector3d::Zero());
+        if (!piece.try_linear(n, d, candidate)) continue;
       } else if (a.rank == 1) {
         candidate = piece.search_circle(n, a.direction);
       } else if (b.rank == 1) {
