@@ -267,6 +267,26 @@ TEST(ContactModel, LooksFurtherForWhatMovedFurther) {
 
 // The corner of one box beside the edge of another: a motion up or sideways parts them, and either
 // is good enough.
+// The ball is 5 m from where the body of the plane is, and 0.2 m over the plane.
+TEST(ContactModel, PlanesReachAsFarAsTheyTurn) {
+  ContactModel model = make_pair(Plane{}, at({5, 0, -0.7}), Sphere{.radius = 0.5});
+  State state = model.initial_state();
+  model.detect(state, 1e-2);
+  EXPECT_EQ(model.num_contacts(), 0);
+  state.v[4] = 5;  // 0.25 m at the ball within the step
+  model.detect(state, 1e-2);
+  EXPECT_EQ(model.num_contacts(), 1);
+
+  state.v.setZero();
+  model.detect(state, 1e-2);
+  State end = state;
+  VectorXd turn = VectorXd::Zero(6);
+  turn[4] = 0.05;
+  model.displace(state.q, turn, 1, end.q);
+  EXPECT_TRUE(model.detect_further(state, 1e-2, end));
+  EXPECT_EQ(model.num_contacts(), 1);
+}
+
 TEST(ContactModel, OfAlternativesTheOneWithTheLargestSeparationCounts) {
   ContactModel model =
       make_pair(Box{.size = {1, 1, 1}}, at({0.99, 0, 0.98}), Box{.size = {1, 1, 1}});

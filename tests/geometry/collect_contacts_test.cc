@@ -423,6 +423,43 @@ TEST(CollectContacts, TiltedCylinderStandsOnItsRim) {
   }
 }
 
+// If all of the rim is within reach the end may come to lie flat: then there is no circle, whose
+// lowest point would run around, but points that stay, in all directions and with the lowest one.
+TEST(CollectContacts, CylinderAboutToLandHasPointsAllAround) {
+  const CollisionShape cylinder(Cylinder{.radius = 0.5, .length = 0.2});
+  for (const Shape& shape : {Shape(Plane{}), Shape(Box{{3, 3, 2}}), Shape(Cylinder{2, 2})}) {
+    const CollisionShape ground(shape);
+    const double top = std::holds_alternative<Plane>(shape) ? 0 : 1;
+    for (const double angle : {1e-6, 1e-3, 0.02}) {
+      SCOPED_TRACE(testing::Message() << "kind " << shape.index() << " angle " << angle);
+      const double height = 0.1 * std::cos(angle) + 0.5 * std::sin(angle);
+      const Pose pose{{0, 0, top + height + 1e-5},
+                      turn_about(Vector3d(1, 0.3, 0).normalized(), angle)};
+      const ContactList list = contacts_of(cylinder, pose, ground, Pose{}, {.reach = 0.05});
+      EXPECT_EQ(list.candidates.size(), 9u);
+      EXPECT_NEAR(smallest_gap(list), 1e-5, 1e-14);
+      for (const ContactCandidate& candidate : list.candidates)
+        EXPECT_EQ(candidate.a.kind, ContactFeature::Kind::kPoint);
+      for (int k = 0; k < 64; ++k) {  // the fixed points are 45° apart
+        const double azimuth = std::numbers::pi / 32 * k;
+        double furthest = 0;
+        for (const ContactCandidate& candidate : list.candidates) {
+          furthest = std::max(furthest, std::cos(azimuth) * candidate.a.point.x() +
+                                            std::sin(azimuth) * candidate.a.point.y());
+        }
+        EXPECT_GE(furthest, 0.5 * std::cos(std::numbers::pi / 8) - 1e-12);
+      }
+      // The far side is 2 r sin(angle) higher than the near one.
+      const double below = 1e-5 + 0.9 * std::sin(angle);
+      const ContactList rolling = contacts_of(cylinder, pose, ground, Pose{}, {.reach = below});
+      EXPECT_TRUE(std::any_of(rolling.candidates.begin(), rolling.candidates.end(),
+                              [](const ContactCandidate& candidate) {
+                                return candidate.a.kind == ContactFeature::Kind::kCircle;
+                              }));
+    }
+  }
+}
+
 TEST(CollectContacts, ParallelCylindersHaveBothEndsOfTheirOverlap) {
   const CollisionShape a(Cylinder{.radius = 0.5, .length = 2}),
       b(Cylinder{.radius = 0.3, .length = 3});

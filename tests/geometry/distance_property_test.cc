@@ -161,6 +161,22 @@ TEST(DistanceProperty, GapIsContinuousThroughTouching) {
   }
 }
 
+TEST(DistanceProperty, BeyondReachALowerBoundIsGiven) {
+  Random random(17);
+  for (int i = 0; i < 3600; ++i) {
+    SCOPED_TRACE("trial " + std::to_string(i));
+    const Trial t = make_trial(random, i);
+    const double gap = gap_of(t), reach = random.uniform(0, 2) * std::max(0.0, gap);
+    const double within = compute_distance_within(t.a, t.pose_a, t.b, t.pose_b, reach).gap;
+    if (gap <= reach) {
+      EXPECT_EQ(within, gap);
+    } else {
+      EXPECT_GT(within, reach);
+      EXPECT_LE(within, gap + t.tolerance);
+    }
+  }
+}
+
 TEST(DistanceProperty, SameInputGivesSameBits) {
   Random random(16);
   for (int i = 0; i < 360; ++i) {

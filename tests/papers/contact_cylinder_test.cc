@@ -107,6 +107,31 @@ TEST(EulersDisc, SinksWithoutGainingEnergy) {
   EXPECT_LT(height - kHalf, 0.2 * (start - kHalf));
 }
 
+// A coin that falls on its rim, and from there flat on the table: in the step in which it lands any
+// point of the rim may be the lowest, and none of them may be left out.
+TEST(FallingCoin, LandsFlatWithoutLinearSteps) {
+  for (const double inclination : {0.01, 0.02, 0.05, 0.1, 0.2}) {
+    SCOPED_TRACE(inclination);
+    const Scene scene = edited_scene("cylinder-rim", [&](nlohmann::ordered_json& document) {
+      document.at("parameters").at("th") = inclination;
+      nlohmann::ordered_json& coin = document.at("bodies").at(1);
+      coin["position"] = {0, 0, 0.1};
+      coin["orientation"] = {{"axis", {1, 0.3, 0}}, {"angle", "th"}};
+      coin["velocity"] = {0.1, 0, 0};
+      coin["angular_velocity"] = {0, 0, 1};
+    });
+    for (const double h : {1e-2, 4e-3, 2e-3}) {
+      SCOPED_TRACE(h);
+      Simulation simulation(scene.model, options_of(scene, "stewart-trinkle", h));
+      const MechanismWatch watch(simulation);
+      while (simulation.state().t < 0.8) simulation.step();
+      EXPECT_EQ(simulation.summary().linear_steps, 0);
+      EXPECT_NEAR(watch.pose("coin").position.z(), kHalf, 1e-9);
+      EXPECT_NEAR(watch.pose("coin").rotation(2, 2), 1, 1e-9);
+    }
+  }
+}
+
 TEST(EulersDisc, GoesRoundAtTheRateOfItsInclination) {
   const Scene scene = eulers_disc(kPi / 8);
   Simulation simulation(scene.model, options_of(scene, "trapezoidal-2", 5e-4));

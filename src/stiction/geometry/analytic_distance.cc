@@ -43,10 +43,6 @@ struct Segment {
   double clamp(double s) const { return std::clamp(s, -half, half); }
 };
 
-Segment axis_of(const CollisionShape& capsule, const Pose& pose) {
-  return {pose.position, pose.rotation.col(2), capsule.half().z()};
-}
-
 /// Nearest points of two segments, as parameters.
 struct SegmentPair {
   double s = 0, t = 0;
@@ -80,11 +76,25 @@ SegmentPair nearest_on_segments(const Segment& a, const Segment& b, const Vector
   return best;
 }
 
-/// Unit vector ⟂ both axes, or ⟂ one where they are parallel: leaves axes that meet touching.
-Vector3d common_normal(const Vector3d& normal, const Vector3d& direction, const Vector3d& towards) {
-  const double sine = normal.norm();
-  const Vector3d n = sine > kParallel ? Vector3d(normal / sine) : direction.unitOrthogonal();
-  return n.dot(towards) < 0 ? Vector3d(-n) : n;
+/// Unit vector along w, which is ⟂ the axis but for rounding, or ⟂ the axis at all if w is 0.
+Vector3d normal_across(const Vector3d& axis, const Vector3d& w) {
+  const Vector3d across = w - axis * axis.dot(w);
+  const double length = across.norm();
+  return length > 0 ? Vector3d(across / length) : Vector3d(axis.unitOrthogonal());
+}
+
+/// Of axes with nearest points w apart. Across them both; their cross product knows that direction
+/// to ε/sine, w to ε size/|w|.
+Vector3d normal_of_axes(const Segment& a, const Segment& b, const SegmentPair& nearest,
+                        const Vector3d& cross, const Vector3d& w) {
+  const double distance = std::sqrt(nearest.square), size = std::max(a.half, b.half);
+  if (nearest.is_crossing) {
+    if (distance > cross.norm() * size) return normal_across(a.direction, w);
+    return normal_across(a.direction, cross.dot(w) < 0 ? Vector3d(-cross) : cross);
+  }
+  if (std::abs(nearest.t) < b.half) return normal_across(b.direction, w);
+  if (std::abs(nearest.s) < a.half || !(distance > 0)) return normal_across(a.direction, w);
+  return w / distance;
 }
 
 SurfacePoint nearest_on_solid(const CollisionShape& shape, const Vector3d& p) {
@@ -100,13 +110,16 @@ SurfacePoint nearest_on_solid(const CollisionShape& shape, const Vector3d& p) {
 
 SignedDistance sphere_capsule(const CollisionShape& a, const Vector3d& center,
                               const CollisionShape& b, const Pose& pose_b) {
-  const Segment axis = axis_of(b, pose_b);
-  const Vector3d foot = axis.at(axis.clamp(axis.direction.dot(center - axis.center)));
-  const Vector3d w = center - foot;
+  const Vector3d axis = pose_b.rotation.col(2), c = center - pose_b.position;
+  const double along = axis.dot(c), half = b.half().z();
+  const Vector3d foot = std::clamp(along, -half, half) * axis;
+  const Vector3d w = c - foot;
   const double distance = w.norm();
-  const Vector3d normal =
-      distance > 0 ? Vector3d(w / distance) : Vector3d(axis.direction.unitOrthogonal());
-  return between_balls(center, a.core_radius(), foot, b.core_radius(), normal, distance);
+  // Beside the axis what is left of w along it is rounding.
+  const bool is_beside = std::abs(along) < half || !(distance > 0);
+  const Vector3d normal = is_beside ? normal_across(axis, w) : Vector3d(w / distance);
+  return between_balls(center, a.core_radius(), pose_b.position + foot, b.core_radius(), normal,
+                       normal.dot(w));
 }
 
 }  // namespace
@@ -233,19 +246,16 @@ SignedDistance compute_sphere_distance(const CollisionShape& a, const Pose& pose
 
 SignedDistance compute_capsule_distance(const CollisionShape& a, const Pose& pose_a,
                                         const CollisionShape& b, const Pose& pose_b) {
-  const Segment axis_a = axis_of(a, pose_a), axis_b = axis_of(b, pose_b);
+  // About the centre of b: far from the origin of the world nothing is lost.
+  const Segment axis_a{pose_a.position - pose_b.position, pose_a.rotation.col(2), a.half().z()};
+  const Segment axis_b{Vector3d::Zero(), pose_b.rotation.col(2), b.half().z()};
   const Vector3d cross = axis_a.direction.cross(axis_b.direction);
   const SegmentPair nearest = nearest_on_segments(axis_a, axis_b, cross);
-  const Vector3d on_a = axis_a.at(nearest.s), on_b = axis_b.at(nearest.t);
-  const Vector3d w = on_a - on_b;
-  const double distance = std::sqrt(nearest.square);
-  const double size = std::max(a.size(), b.size());
-  // Near the crossing of the axes w is mostly rounding, their common normal is not.
-  if (distance > (nearest.is_crossing ? 1e-6 : 1e-14) * size) {
-    return between_balls(on_a, a.core_radius(), on_b, b.core_radius(), w / distance, distance);
-  }
-  const Vector3d normal = common_normal(cross, axis_a.direction, w);
-  return between_balls(on_a, a.core_radius(), on_b, b.core_radius(), normal, normal.dot(w));
+  const Vector3d w = axis_a.at(nearest.s) - axis_b.at(nearest.t);
+  const Vector3d normal = normal_of_axes(axis_a, axis_b, nearest, cross, w);
+  return between_balls(pose_a.position + nearest.s * axis_a.direction, a.core_radius(),
+                       pose_b.position + nearest.t * axis_b.direction, b.core_radius(), normal,
+                       normal.dot(w));
 }
 
 }  // namespace stiction

@@ -61,6 +61,46 @@ Separation find_depth_of_polytopes(ConvexPair& pair, ExpandingPolytope& polytope
   return maximize_separation(pair, found.normal, {.angle = 1e-7});
 }
 
+/// Directions at which the separation of a polytope and a round body that is much larger, and round
+/// in all directions or about an axis, can be largest: ∓ the normals of its faces, and across an
+/// edge and an axis of the round body. All others leave the polytope a direction to turn to.
+template <typename Visit>
+void visit_kinks_of_polytope(const Polytope& polytope, const Eigen::Matrix3d& axes, int num_axes,
+                             const Visit& visit) {
+  for (const Polytope::Face& face : polytope.faces()) {
+    visit(face.normal);
+    visit(-face.normal);
+  }
+  for (const Polytope::Edge& edge : polytope.edges()) {
+    for (int i = 0; i < num_axes; ++i) {
+      const Vector3d across = edge.direction.cross(axes.col(2 - i));
+      const double sine = across.norm();
+      if (!(sine > 1e-6)) continue;
+      visit(across / sine);
+      visit(-across / sine);
+    }
+  }
+}
+
+/// The best of the kinks, searched around. For a grain in a spheroid a million times its size: the
+/// faces of the expanding polytope would have to become smaller than the grain to tell them apart.
+Separation best_of_kinks(ConvexPair& pair) {
+  const bool is_a_flat = pair.a().polytope() != nullptr;
+  const CollisionShape &flat = is_a_flat ? pair.a() : pair.b(),
+                       &round = is_a_flat ? pair.b() : pair.a();
+  Separation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
+  if (flat.polytope() == nullptr) return best;
+  const Eigen::Matrix3d& R = pair.rotation();
+  const Eigen::Matrix3d axes = is_a_flat ? R : Eigen::Matrix3d(R.transpose());
+  visit_kinks_of_polytope(*flat.polytope(), axes, round.kind() == ShapeKind::kCylinder ? 1 : 3,
+                          [&](const Vector3d& m) {
+                            const Vector3d n = is_a_flat ? m : Vector3d(R * m);
+                            const double value = pair.separation(n);
+                            if (value > best.value) best = {n, value};
+                          });
+  return maximize_separation(pair, best.normal, {.angle = 0.05});
+}
+
 constexpr int kMaxStuckFaces = 40;
 
 /// Round bodies have no face to arrive at, but a search from a face does: it gives the upper bound,
@@ -89,6 +129,10 @@ Separation find_depth_of_round_bodies(ConvexPair& pair, ExpandingPolytope& polyt
     if (++num_stuck > kMaxStuckFaces) break;
     search_from(-polytope.normal_of(face));
     polytope.set_aside(face);
+  }
+  if (num_stuck > 0) {
+    const Separation found = best_of_kinks(pair);
+    if (found.value > best.value) best = found;
   }
   return best;
 }
@@ -135,6 +179,14 @@ CoreDistance compute_depth(ConvexPair& pair, const Vector3d& guess) {
   return find_fitting_witnesses(pair, found);
 }
 
+/// The tetrahedron in which GJK has found the origin is where the faces grow from: of polytopes
+/// there is no closer start, and what the faces find is the depth and its proof at once.
+CoreDistance compute_depth_of_polytopes(ConvexPair& pair, const GjkResult& gjk) {
+  ExpandingPolytope polytope;
+  if (!polytope.start(pair, gjk.simplex)) return compute_depth(pair, gjk.best_direction);
+  return find_fitting_witnesses(pair, find_depth_of_polytopes(pair, polytope));
+}
+
 // --------------------------------------------------------------------------------------------------
 // Cores apart
 
@@ -152,12 +204,16 @@ Vector3d guess_of(const ConvexPair& pair) {
   return difference.squaredNorm() > 0 ? difference : Vector3d(Vector3d::UnitX());
 }
 
-CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair) {
+CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair, double reach) {
   const double size = pair.size();
   const GjkResult gjk = run_gjk([&](const Vector3d& v) { return pair.support(v); }, guess_of(pair),
-                                {.relative = kEpsilon, .touching = 1e-14 * size});
-  if (gjk.touches) return compute_depth(pair, gjk.best_direction);
-  const CoreDistance apart = from_gjk(gjk);
+                                {.relative = kEpsilon, .touching = 1e-14 * size, .reach = reach});
+  if (gjk.touches) return compute_depth_of_polytopes(pair, gjk);
+  CoreDistance apart = from_gjk(gjk);
+  if (gjk.lower > reach) {
+    apart.gap = gjk.lower;
+    return apart;
+  }
   // The direction of v is known to size ε/|v| only; the separation along it tells whether that is
   // good enough. Close to touching, features know it better.
   const double rounding = 4 * kEpsilon * (size + apart.gap);
@@ -204,12 +260,13 @@ bool try_boxes(ConvexPair& pair, CoreDistance& found) {
 }  // namespace
 
 SignedDistance compute_convex_distance(const CollisionShape& a, const Pose& pose_a,
-                                       const CollisionShape& b, const Pose& pose_b) {
+                                       const CollisionShape& b, const Pose& pose_b, double reach) {
   ConvexPair pair(a, pose_a, b, pose_b);
   CoreDistance core;
   if (try_boxes(pair, core)) return in_world(pair, pose_a, core);
-  core = is_round(a) || is_round(b) ? compute_core_distance_of_round_bodies(pair)
-                                    : compute_core_distance_of_polytopes(pair);
+  core = is_round(a) || is_round(b)
+             ? compute_core_distance_of_round_bodies(pair)
+             : compute_core_distance_of_polytopes(pair, reach + a.core_radius() + b.core_radius());
   return in_world(pair, pose_a, core);
 }
 

@@ -6,8 +6,9 @@
 
 namespace stiction {
 
-/// a and b convex and bounded, at least one of them box, hull, cylinder or ellipsoid.
+/// a and b convex and bounded, at least one of them box, hull, cylinder or ellipsoid. Of a gap
+/// beyond `reach` a lower bound is enough.
 SignedDistance compute_convex_distance(const CollisionShape& a, const Pose& pose_a,
-                                       const CollisionShape& b, const Pose& pose_b);
+                                       const CollisionShape& b, const Pose& pose_b, double reach);
 
 }  // namespace stiction

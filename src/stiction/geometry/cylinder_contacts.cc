@@ -17,6 +17,13 @@ using Eigen::Vector3d;
 /// Steeper than 60° the mantle is what touches, and fixed points of the rim would come and go.
 constexpr double kLeastCosineOfEnd = 0.5;
 
+/// [m] of a point of a over a plane of b.
+double height_over(const ContactPair& pair, const ContactFeature& plane, const Vector3d& point_a) {
+  return (pair.pose_b.rotation * plane.direction)
+      .dot((pair.pose_a.position - pair.pose_b.position) + pair.pose_a.rotation * point_a -
+           pair.pose_b.rotation * plane.point);
+}
+
 void collect_over_plane(ContactPair& pair) {
   const CylinderParts parts(pair.a);
   const Plane& plane = std::get<Plane>(pair.b.shape());
@@ -26,17 +33,21 @@ void collect_over_plane(ContactPair& pair) {
   const int low = cosine >= 0 ? 0 : 1;
   const Vector3d out = -(pair.pose_a.rotation.transpose() * normal);
   const bool has_fixed = std::abs(cosine) > kLeastCosineOfEnd;
-  const bool has_rim = !has_fixed || parts.rim_below_fixed_points(out.head<2>().norm()) > pair.tie;
+  const LowestOfRim lowest(parts, low, out);
+  const bool has_rim = !has_fixed || lowest.counts(pair.tie);
+  const bool is_point =
+      has_fixed && lowest.is_point(height_over(pair, ground, lowest.point), pair.options.reach);
   for (int k = 0; has_fixed && k < kNumRimPoints; ++k) {
-    if (has_rim && CylinderParts::is_next_to(out, k)) continue;
+    if (has_rim && !is_point && CylinderParts::is_next_to(out, k)) continue;
     pair.emit(make_point_feature(parts.rim_point(low, k)), ground,
               make_contact_id(CylinderParts::rim_point_code(low, k), whole()));
   }
-  for (const int end : {low, 1 - low}) {
-    if (end == low && !has_rim) continue;
-    const double z = CylinderParts::sign_of(end) * parts.half;
-    pair.emit(parts.circle_at(z), ground, make_contact_id(CylinderParts::rim_code(end), whole()));
+  if (has_rim && !(is_point && lowest.is_at_fixed_point(pair.snap))) {
+    pair.emit(lowest.feature(is_point), ground,
+              make_contact_id(CylinderParts::rim_code(low), whole()));
   }
+  pair.emit(parts.circle_at(-CylinderParts::sign_of(low) * parts.half), ground,
+            make_contact_id(CylinderParts::rim_code(1 - low), whole()));
   pair.close_patch(pair.smallest_gap());
 }
 
@@ -75,15 +86,15 @@ class CylinderOverEnd {
   void append_disc(int end, int other_end) {
     const Vector3d center = other_in_own_ * other_.end_center(other_end);
     const Vector3d out = -(other_in_own_.rotation.transpose() * own_.end_normal(end));
-    const double length = out.head<2>().norm();
-    Vector3d lowest = other_.end_center(other_end);
-    lowest.head<2>() = other_.radius / std::max(length, 1e-300) * out.head<2>();
-    const bool has_rim = other_.rim_below_fixed_points(length) > pair_.tie &&
-                         own_.end_contains(other_in_own_ * lowest, pair_.snap);
+    const LowestOfRim lowest(other_, other_end, out);
+    const Vector3d lowest_in_own = other_in_own_ * lowest.point;
+    const bool has_rim = lowest.counts(pair_.tie) && own_.end_contains(lowest_in_own, pair_.snap);
+    const bool is_point = lowest.is_point(
+        CylinderParts::sign_of(end) * lowest_in_own.z() - own_.half, pair_.options.reach);
     for (int k = 0; k < kNumRimPoints; ++k) {
       const Vector3d point = other_.rim_point(other_end, k);
       if (!own_.end_contains(other_in_own_ * point, pair_.snap)) continue;
-      if (has_rim && CylinderParts::is_next_to(out, k)) continue;
+      if (has_rim && !is_point && CylinderParts::is_next_to(out, k)) continue;
       emit_on(end, make_point_feature(point), CylinderParts::rim_point_code(other_end, k));
     }
     for (int k = 0; k < kNumRimPoints; ++k) {
@@ -91,9 +102,8 @@ class CylinderOverEnd {
                     face_code(other_end));
     }
     append_circle_crossings(end, other_end, center.head<2>());
-    if (has_rim)
-      emit_on(end, other_.circle_at(CylinderParts::sign_of(other_end) * other_.half),
-              CylinderParts::rim_code(other_end));
+    if (has_rim && !(is_point && lowest.is_at_fixed_point(pair_.snap)))
+      emit_on(end, lowest.feature(is_point), CylinderParts::rim_code(other_end));
   }
 
   /// The point of the other end straight over a point of the own end, if there is one.

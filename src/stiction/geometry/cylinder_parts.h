@@ -7,6 +7,10 @@
 // fixed points are there, always the same ones. Otherwise it takes the place of the fixed points
 // next to its lowest one. Neither changes when a cylinder rolls over one of them: its contact
 // stays.
+//
+// Where all of the rim is within reach, the end may come to lie flat within the step. Then the
+// lowest point of the circle runs around it faster than any iteration follows, and all fixed points
+// are taken, with what is the lowest point now as one more (LowestOfRim::is_point).
 #pragma once
 
 #include <Eigen/Core>
@@ -76,6 +80,36 @@ struct CylinderParts {
   bool end_contains(const Eigen::Vector3d& point, double margin) const {
     return point.head<2>().norm() <= radius + margin;
   }
+};
+
+/// How the lowest part of the rim of an end over something flat is represented.
+struct LowestOfRim {
+  /// `down` is the direction to the flat thing, in the frame of the cylinder.
+  LowestOfRim(const CylinderParts& parts, int end, const Eigen::Vector3d& down)
+      : point(parts.end_center(end)), end(end), sine_(down.head<2>().norm()), parts_(parts) {
+    point.head<2>() = parts.radius / std::max(sine_, 1e-300) * down.head<2>();
+  }
+  /// Whether it is lower than the fixed points, by more than a tie.
+  bool counts(double tie) const { return parts_.rim_below_fixed_points(sine_) > tie; }
+  /// Whether a point is to stand for it, not the circle, if the gap at the point is `gap`.
+  bool is_point(double gap, double reach) const { return gap + 2 * parts_.radius * sine_ <= reach; }
+  ContactFeature feature(bool takes_point) const {
+    return takes_point ? make_point_feature(point) : parts_.circle_at(point.z());
+  }
+  /// Whether a fixed point is at the same place.
+  bool is_at_fixed_point(double snap) const {
+    for (int k = 0; k < kNumRimPoints; ++k) {
+      if ((parts_.rim_point(end, k) - point).norm() <= snap) return true;
+    }
+    return false;
+  }
+
+  Eigen::Vector3d point;  // of the rim, in the frame of the cylinder
+  int end;
+
+ private:
+  double sine_;
+  CylinderParts parts_;
 };
 
 /// Part of a segment inside a disc about the origin.

@@ -104,15 +104,15 @@ class CylinderOverPolytope {
   /// over corners of the face, and crossings of the rim with its sides.
   void append_disc(int end) {
     const Vector3d down = -(b_in_a_.rotation * up_);
-    const double length = down.head<2>().norm();
-    Vector3d lowest = a_.end_center(end);
-    lowest.head<2>() = a_.radius / std::max(length, 1e-300) * down.head<2>();
-    const bool has_rim =
-        a_.rim_below_fixed_points(length) > pair_.tie && is_over_face(a_in_b_ * lowest);
+    const LowestOfRim lowest(a_, end, down);
+    const Vector3d lowest_in_b = a_in_b_ * lowest.point;
+    const bool has_rim = lowest.counts(pair_.tie) && is_over_face(lowest_in_b);
+    const bool is_point =
+        lowest.is_point(plane_.direction.dot(lowest_in_b - plane_.point), pair_.options.reach);
     for (int k = 0; k < kNumRimPoints; ++k) {
       const Vector3d point = a_.rim_point(end, k);
       if (!is_over_face(a_in_b_ * point)) continue;
-      if (has_rim && CylinderParts::is_next_to(down, k)) continue;
+      if (has_rim && !is_point && CylinderParts::is_next_to(down, k)) continue;
       emit_on_face(make_point_feature(point), CylinderParts::rim_point_code(end, k),
                    face_code(face_));
     }
@@ -136,9 +136,8 @@ class CylinderOverPolytope {
         emit_on_face(make_point_feature(tail + chord.end * along), other_code(end), edge);
       }
     }
-    if (has_rim)
-      emit_on_face(a_.circle_at(CylinderParts::sign_of(end) * a_.half),
-                   CylinderParts::rim_code(end), face_code(face_));
+    if (has_rim && !(is_point && lowest.is_at_fixed_point(pair_.snap)))
+      emit_on_face(lowest.feature(is_point), CylinderParts::rim_code(end), face_code(face_));
   }
 
   /// The point of the plane of an end straight over a point of b, in the frame of a.

@@ -1,6 +1,7 @@
 #include "stiction/geometry/distance.h"
 
 #include <cmath>
+#include <limits>
 
 #include "stiction/geometry/analytic_distance.h"
 #include "stiction/geometry/convex_distance.h"
@@ -12,7 +13,7 @@ using Eigen::Vector3d;
 
 /// kind(a) ≤ kind(b).
 SignedDistance compute_ordered(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
-                               const Pose& pose_b) {
+                               const Pose& pose_b, double reach) {
   if (b.kind() == ShapeKind::kPlane) {
     return a.kind() == ShapeKind::kPlane ? compute_plane_plane_distance(a, pose_a, b, pose_b)
                                          : compute_plane_distance(a, pose_a, b, pose_b);
@@ -21,15 +22,20 @@ SignedDistance compute_ordered(const CollisionShape& a, const Pose& pose_a, cons
     return compute_sphere_distance(a, pose_a, b, pose_b);
   }
   if (b.kind() == ShapeKind::kCapsule) return compute_capsule_distance(a, pose_a, b, pose_b);
-  return compute_convex_distance(a, pose_a, b, pose_b);
+  return compute_convex_distance(a, pose_a, b, pose_b, reach);
 }
 
 }  // namespace
 
 SignedDistance compute_distance(const CollisionShape& a, const Pose& pose_a,
                                 const CollisionShape& b, const Pose& pose_b) {
-  if (a.kind() <= b.kind()) return compute_ordered(a, pose_a, b, pose_b);
-  const SignedDistance swapped = compute_ordered(b, pose_b, a, pose_a);
+  return compute_distance_within(a, pose_a, b, pose_b, std::numeric_limits<double>::infinity());
+}
+
+SignedDistance compute_distance_within(const CollisionShape& a, const Pose& pose_a,
+                                       const CollisionShape& b, const Pose& pose_b, double reach) {
+  if (a.kind() <= b.kind()) return compute_ordered(a, pose_a, b, pose_b, reach);
+  const SignedDistance swapped = compute_ordered(b, pose_b, a, pose_a, reach);
   return {swapped.gap, -swapped.normal, swapped.point_b, swapped.point_a};
 }
 

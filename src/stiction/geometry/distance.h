@@ -32,6 +32,11 @@ struct SignedDistance {
 SignedDistance compute_distance(const CollisionShape& a, const Pose& pose_a,
                                 const CollisionShape& b, const Pose& pose_b);
 
+/// The same where the gap is at most `reach`. Of a larger one only that is said: the gap is some
+/// lower bound of it above `reach`, and normal and points go with that.
+SignedDistance compute_distance_within(const CollisionShape& a, const Pose& pose_a,
+                                       const CollisionShape& b, const Pose& pose_b, double reach);
+
 /// True only if the gap is larger than `reach`: a quick test of a few directions. False says
 /// nothing.
 bool are_farther_apart(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,

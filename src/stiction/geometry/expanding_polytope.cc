@@ -13,11 +13,31 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
-bool ExpandingPolytope::start(ConvexPair& pair) {
+void ExpandingPolytope::clear(const ConvexPair& pair) {
   num_points_ = num_faces_ = num_free_ = 0;
   best_.height = std::numeric_limits<double>::infinity();
   tolerance_ = 4 * kEpsilon * (pair.size() + pair.center_difference().norm());
-  if (!find_tetrahedron(pair)) return false;
+}
+
+bool ExpandingPolytope::start(ConvexPair& pair) {
+  clear(pair);
+  return find_tetrahedron(pair) && make_tetrahedron();
+}
+
+bool ExpandingPolytope::start(ConvexPair& pair, const Simplex& simplex) {
+  clear(pair);
+  if (simplex.count != 4) return false;
+  for (int i = 0; i < 4; ++i) points_[i] = simplex.points[i].w;
+  return make_tetrahedron();
+}
+
+/// From the first four points, which are outward bound afterwards. False if they are flat.
+bool ExpandingPolytope::make_tetrahedron() {
+  const Vector3d normal = (points_[1] - points_[0]).cross(points_[2] - points_[0]);
+  const double height = normal.dot(points_[3] - points_[0]);
+  if (!(std::abs(height) > tolerance_ * normal.norm())) return false;
+  if (height > 0) std::swap(points_[0], points_[1]);
+  num_points_ = 4;
   constexpr int kFaces[4][3] = {{0, 1, 2}, {1, 0, 3}, {2, 1, 3}, {0, 2, 3}};
   constexpr int kNeighbors[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
   num_faces_ = 4;
@@ -58,9 +78,6 @@ bool ExpandingPolytope::find_tetrahedron(ConvexPair& pair) {
   const Vector3d normal = along.cross(points_[2] - points_[0]).normalized();
   const auto off_plane = [&](const Vector3d& w) { return std::abs(normal.dot(w - points_[0])); };
   points_[3] = find_furthest(normal, off_plane);
-  if (!(off_plane(points_[3]) > tolerance_)) return false;
-  if (normal.dot(points_[3] - points_[0]) > 0) std::swap(points_[0], points_[1]);
-  num_points_ = 4;
   return true;
 }
 

@@ -14,6 +14,8 @@ class ExpandingPolytope {
  public:
   /// Starts from four points of C that span a volume. False where there are none (to rounding).
   bool start(ConvexPair& pair);
+  /// The same from four points that are known.
+  bool start(ConvexPair& pair, const Simplex& simplex);
 
   /// A plane normal·x = height that bounds C: −height is the separation along −normal.
   struct Plane {
@@ -55,7 +57,9 @@ class ExpandingPolytope {
     int from, to, face, edge;  // face and edge on the far side
   };
 
+  void clear(const ConvexPair& pair);
   bool find_tetrahedron(ConvexPair& pair);
+  bool make_tetrahedron();
   /// Leaves the neighbours open. A face without area is set aside: it has no normal.
   void set_face(int face, int a, int b, int c);
   bool collect_rim(int face);

@@ -109,26 +109,12 @@ class FaceCollector {
     });
   }
 
-  int find_facing() const {
-    const Vector3d up = turn_.row(2).transpose();
-    int best = 0;
-    double lowest = std::numeric_limits<double>::infinity();
-    for (int f = 0; f < static_cast<int>(incident_.faces().size()); ++f) {
-      const double cosine = up.dot(incident_.faces()[f].normal);
-      if (cosine < lowest) {
-        lowest = cosine;
-        best = f;
-      }
-    }
-    return best;
-  }
-
   /// From the most parallel face on to neighbours over edges that come within reach.
   void append_faces() {
     std::vector<int>& queue = workspace_.queue;
     std::vector<std::uint8_t>& marks = workspace_.marks;  // 1: in the queue, 2: done
     marks.assign(incident_.faces().size(), 0);
-    queue.assign(1, find_facing());
+    queue.assign(1, incident_.find_aligned_face(-turn_.row(2).transpose()));
     marks[queue[0]] = 1;
     const Vector3d up = turn_.row(2).transpose();
     for (std::size_t k = 0; k < queue.size(); ++k) {

@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -123,19 +124,45 @@ inline Nearest nearest_on_triangle(const Simplex& simplex, int i, int j, int k) 
   return nearest;
 }
 
-/// False if the tetrahedron holds the origin.
+inline constexpr int kTetrahedronFaces[4][4] = {  // with the vertex opposite
+    {1, 2, 3, 0},
+    {0, 2, 3, 1},
+    {0, 1, 3, 2},
+    {0, 1, 2, 3}};
+
+/// False if the tetrahedron seems to hold the origin. The signs of a flat one are those of rounding
+/// and may say so of an origin anywhere over it, see `is_flat`.
 inline bool find_nearest_on_tetrahedron(const Simplex& simplex, Nearest& nearest) {
-  static constexpr int kFaces[4][4] = {{1, 2, 3, 0}, {0, 2, 3, 1}, {0, 1, 3, 2}, {0, 1, 2, 3}};
   bool is_outside = false;
-  for (const auto& [i, j, k, opposite] : kFaces) {
+  for (const auto& [i, j, k, opposite] : kTetrahedronFaces) {
     const Vector3d& p = simplex.points[i].w;
     const Vector3d normal = (simplex.points[j].w - p).cross(simplex.points[k].w - p);
-    // In a flat tetrahedron every face counts as seen: the nearest one is still the right one.
     if (normal.dot(p) * normal.dot(p - simplex.points[opposite].w) > 0) continue;
     is_outside = true;
     keep_nearer(nearest_on_triangle(simplex, i, j, k), nearest);
   }
   return is_outside;
+}
+
+/// The surface of a tetrahedron without volume is all of it, so that no signs are needed.
+inline Nearest nearest_on_flat_tetrahedron(const Simplex& simplex) {
+  Nearest nearest;
+  for (const auto& face : kTetrahedronFaces) {
+    keep_nearer(nearest_on_triangle(simplex, face[0], face[1], face[2]), nearest);
+  }
+  return nearest;
+}
+
+/// Whether the volume may be one of rounding, or too small to tell on which sides of its faces an
+/// origin that far away lies.
+inline bool is_flat(const Simplex& simplex) {
+  const Vector3d& p = simplex.points[3].w;
+  const Vector3d u = simplex.points[0].w - p, v = simplex.points[1].w - p,
+                 w = simplex.points[2].w - p;
+  const double length =
+      std::sqrt(std::max({u.squaredNorm(), v.squaredNorm(), w.squaredNorm(), p.squaredNorm()}));
+  constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
+  return std::abs(u.cross(v).dot(w)) <= kRounding * length * length * length;
 }
 
 inline bool find_nearest(const Simplex& simplex, Nearest& nearest) {
@@ -196,12 +223,18 @@ GjkResult run_gjk(Support&& support, const Eigen::Vector3d& guess, const GjkOpti
     const Simplex before = simplex;
     simplex.points[simplex.count++] = point;
     Nearest nearest;
-    if (!gjk_internal::find_nearest(simplex, nearest)) {
+    const bool holds_origin = !gjk_internal::find_nearest(simplex, nearest);
+    // A plane that separates shows that the origin is not in C.
+    if (holds_origin && !(lower > 0) && !gjk_internal::is_flat(simplex)) {
       result.touches = true;
       return result;
     }
+    if (simplex.count == 4 && !(nearest.square < square)) {
+      nearest = gjk_internal::nearest_on_flat_tetrahedron(simplex);
+    }
     if (!(nearest.square < square)) {  // rounding has the last word
       simplex = before;
+      result.touches = holds_origin && !(result.best_separation > 0);
       return result;
     }
     gjk_internal::reduce(simplex, nearest);

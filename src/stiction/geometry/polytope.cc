@@ -254,6 +254,10 @@ void Polytope::finish() {
   extent_ = extent_of(vertices_);
   make_edges();
   make_fans();
+  for (const Vector3d& vertex : vertices_) vertex_table_.add(vertex);
+  for (const Face& face : faces_) normal_table_.add(face.normal);
+  vertex_table_.finish();
+  normal_table_.finish();
 }
 
 void Polytope::make_edges() {
@@ -309,16 +313,7 @@ void Polytope::make_fans() {
 int Polytope::find_support(const Vector3d& direction, int start) const {
   const int num_vertices = static_cast<int>(vertices_.size());
   if (num_vertices <= kFewVertices) {
-    int best = 0;
-    double highest = direction.dot(vertices_[0]);
-    for (int i = 1; i < num_vertices; ++i) {
-      const double height = direction.dot(vertices_[i]);
-      if (height > highest) {
-        highest = height;
-        best = i;
-      }
-    }
-    return best;
+    return vertex_table_.find_furthest(direction);
   }
   // No vertex of a convex body is higher than all its neighbours but the highest.
   int best = start;

@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "stiction/geometry/vector_table.h"
+
 namespace stiction {
 
 class Polytope {
@@ -59,6 +61,10 @@ class Polytope {
   /// A vertex furthest along `direction`, which may have any length (for length 0 any vertex).
   /// Climbs from `start` where there are many vertices, else compares all.
   int find_support(const Eigen::Vector3d& direction, int start = 0) const;
+  /// The face that looks along `direction` most, of equals the first.
+  int find_aligned_face(const Eigen::Vector3d& direction) const {
+    return normal_table_.find_furthest(direction);
+  }
 
   /// Mean of the vertices: inside.
   const Eigen::Vector3d& center() const { return center_; }
@@ -82,6 +88,7 @@ class Polytope {
   std::vector<Eigen::Vector3d> vertices_;
   std::vector<Face> faces_;
   std::vector<Edge> edges_;
+  VectorTable vertex_table_, normal_table_;
   std::vector<int> face_vertices_, face_edges_;  // loops of all faces, one after the other
   std::vector<int> fan_start_;                   // num_vertices + 1
   std::vector<int> vertex_neighbors_, vertex_edges_;

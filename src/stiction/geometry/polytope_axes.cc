@@ -36,16 +36,6 @@ PolytopeView view_from_b(const ContactPair& pair) {
   return {*pair.b.polytope(), *pair.a.polytope(), inverse(pair.pose_b) * pair.pose_a};
 }
 
-int find_aligned_face(const Polytope& polytope, const Vector3d& direction) {
-  int best = 0;
-  for (int f = 1; f < static_cast<int>(polytope.faces().size()); ++f) {
-    if (polytope.faces()[f].normal.dot(direction) > polytope.faces()[best].normal.dot(direction)) {
-      best = f;
-    }
-  }
-  return best;
-}
-
 /// `direction` points to the other polytope, `point` is its nearest (deepest) point. Apart, only
 /// the face that looks along the direction can have the separation. Overlapping, several faces may
 /// tie, and the choice must not be left to rounding; a face can have the separation `gap` only if
@@ -53,7 +43,7 @@ int find_aligned_face(const Polytope& polytope, const Vector3d& direction) {
 ReferenceFace find_best_face(const PolytopeView& view, const Vector3d& direction,
                              const Vector3d& point, double gap, double tie) {
   ReferenceFace best;
-  best.face = find_aligned_face(view.own, direction);
+  best.face = view.own.find_aligned_face(direction);
   best.separation = view.separation_of(best.face);
   if (gap >= 0) return best;
   double highest = best.separation;

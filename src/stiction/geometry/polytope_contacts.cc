@@ -157,7 +157,8 @@ class NearestFeatures {
 /// From the nearest points: a face if one of them has the separation, else corners and edges, and
 /// with these the points of the nearest face that are not below them.
 double collect_from_distance(ContactPair& pair) {
-  const SignedDistance distance = compute_distance(pair.a, pair.pose_a, pair.b, pair.pose_b);
+  const SignedDistance distance =
+      compute_distance_within(pair.a, pair.pose_a, pair.b, pair.pose_b, pair.options.reach);
   if (!(distance.gap <= pair.options.reach)) return distance.gap;
   const ReferenceFace reference = find_reference_face(pair, distance);
   FaceOptions options{.lowest = distance.gap - pair.tie};

@@ -35,6 +35,7 @@ class SegmentPair {
       : pair_(pair), a_(a), b_(b), center_a_(relative_position(pair)) {}
 
   void collect() {
+    if (is_out_of_reach()) return;
     append_ends_of_a();
     append_ends_of_b();
     append_crossing();
@@ -43,6 +44,20 @@ class SegmentPair {
 
  private:
   Vector3d end_of_a(int end) const { return center_a_ + a_.end_offset(end); }
+
+  /// By the nearest points: those of the lines, moved into one segment, from there to the other and
+  /// back. Not asked of nearly parallel axes, where the first of these is mostly rounding.
+  bool is_out_of_reach() const {
+    const double cosine = a_.axis.dot(b_.axis), squared_sine = 1 - cosine * cosine;
+    if (!(squared_sine > 1e-6)) return false;
+    const double on_a = a_.along(center_a_), on_b = b_.along(center_a_);
+    const auto clamp = [](double s, double half) { return std::clamp(s, -half, half); };
+    double s = clamp((cosine * on_b - on_a) / squared_sine, a_.half);
+    const double t = clamp(on_b + s * cosine, b_.half);
+    s = clamp(t * cosine - on_a, a_.half);
+    const double reach = pair_.options.reach + a_.radius + b_.radius + pair_.tie;
+    return (center_a_ + s * a_.axis - t * b_.axis).squaredNorm() > reach * reach;
+  }
 
   void append_ends_of_a() {
     for (int end = 0; end < 2; ++end) {

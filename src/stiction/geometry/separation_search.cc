@@ -134,9 +134,24 @@ class PieceSearch {
  public:
   PieceSearch(ConvexPair& pair, const Vector3d& n, const DifferencePoint& at_n)
       : pair_(pair),
+        w_(at_n.w),
         a_(pair.a(), -n, at_n.a),
         b_(pair.b(), pair.rotation().transpose() * n,
            pair.rotation().transpose() * (at_n.b - pair.position())) {}
+
+  /// Whether s(n) = n·w here, with the same w for all n.
+  bool is_linear() const { return a_.is_point() && b_.is_point(); }
+
+  /// The maximum of n·w on the sphere, or on the circle ⟂ d if d is not 0. False where it is on the
+  /// far side, as of bodies that overlap.
+  bool try_linear(const Vector3d& n, const Vector3d& d, Vector3d& candidate) const {
+    candidate = w_ - d * d.dot(w_);
+    const double length = candidate.norm();
+    if (!(n.dot(candidate) > 0) || !(length > 0)) return false;
+    candidate /= length;
+    candidate = (candidate - d * d.dot(candidate)).normalized();
+    return true;
+  }
 
   /// On the whole sphere.
   Vector3d search_sphere(Vector3d n) const {
@@ -200,22 +215,39 @@ class PieceSearch {
   }
 
   /// Goes along `step`, less far if s falls; false when there is no more to gain.
-  bool advance(Vector3d& n, Vector3d step, double s) const {
+  bool advance(Vector3d& n, const Vector3d& step, double s) const {
     const double length = step.norm();
     if (!(length > kEpsilon)) return false;
-    if (length > kMaxStep) step *= kMaxStep / length;
-    for (int trial = 0; trial < 6; ++trial) {
-      const Vector3d next = (n + step).normalized();
-      if (next.dot(difference(next)) >= s - 8 * kEpsilon * pair_.size()) {
-        n = next;
-        return length > 4 * kEpsilon;
-      }
-      step *= 0.25;
+    const Vector3d t = step / length;
+    double angle = std::min(length, kMaxStep);
+    const double lowest = s - 8 * kEpsilon * (pair_.size() + std::abs(s));
+    Vector3d next = (n + angle * t).normalized();
+    if (next.dot(difference(next)) < lowest && !find_rise(n, t, lowest, angle, next)) return false;
+    n = next;
+    return length > 4 * kEpsilon;
+  }
+
+  /// Between n and n + angle t, where s is too low, there is a maximum. Of bodies that are almost
+  /// flat it is almost a kink, much narrower than the step: halving on the sign of the slope finds
+  /// it, until s is no lower than at n and the slope less than a tenth.
+  bool find_rise(const Vector3d& n, const Vector3d& t, double lowest, double angle,
+                 Vector3d& next) const {
+    const double first = t.dot(difference(n));
+    double low = 0, high = angle;
+    for (int trial = 0; trial < 50; ++trial) {
+      const double middle = 0.5 * (low + high);
+      next = (n + middle * t).normalized();
+      const Vector3d w = difference(next);
+      const double slope = t.dot(w - next * next.dot(w));
+      const bool is_high = next.dot(w) >= lowest;
+      if (is_high && std::abs(slope) <= 0.1 * first) return true;
+      (is_high && slope > 0 ? low : high) = middle;
     }
-    return false;
+    return low > 0;
   }
 
   ConvexPair& pair_;
+  Vector3d w_;
   SmoothSupport a_, b_;
 };
 
@@ -335,7 +367,7 @@ Separation maximize_separation(ConvexPair& pair, const Vector3d& n, const Search
   const Matrix3d& R = pair.rotation();
   const Vector3d n_b = R.transpose() * n;
   const DifferencePoint at_n = pair.support(n);
-  const double rounding = 4 * kEpsilon * pair.size();
+  const double rounding = 4 * kEpsilon * (pair.size() + std::abs(n.dot(at_n.w)));
   const double enough = options.upper - rounding;
   // Of equals up to rounding the most special wins, and n itself only if nothing comes near it.
   Separation best{.normal = n, .value = n.dot(at_n.w)};
@@ -371,6 +403,11 @@ Separation maximize_separation(ConvexPair& pair, const Vector3d& n, const Search
         } else {
           candidate = piece.search_circle(n, a.direction);
         }
+      } else if (piece.is_linear()) {
+        const Vector3d d = a.rank == 1   ? a.direction
+                           : b.rank == 1 ? Vector3d(R * b.direction)
+                                         : Vector3d(Vector3d::Zero());
+        if (!piece.try_linear(n, d, candidate)) continue;
       } else if (a.rank == 1) {
         candidate = piece.search_circle(n, a.direction);
       } else if (b.rank == 1) {

@@ -33,9 +33,8 @@ class CurvedOnTriangle {
     const double reach = query_.options.reach, height = face_separation(near_);
     if (height > reach) return;
     const GjkResult gjk = run();
-    // The iteration may stall at round bodies, or take a flat simplex for one that holds the
-    // origin: only its lower bound is certain.
-    const double distance = gjk.lower;
+    // The iteration may stall at round bodies: only its lower bound is certain.
+    const double distance = gjk.touches ? 0 : gjk.lower;
     if (distance > reach + tie_) return;
     if (near_.is_front) touch_region(query_, near_, false);
     const bool is_apart = distance > tie_;

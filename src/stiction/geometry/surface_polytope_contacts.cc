@@ -41,10 +41,8 @@ class PolytopeOnTriangle {
     const double reach = query_.options.reach;
     if (face_separation(near_) > reach || is_out_of_reach()) return;
     add_corners_above();
-    double distance = 0;
     const GjkResult gjk = run();
-    // A flat simplex may have been taken for one that holds the origin: the lower bound knows.
-    if (!gjk.touches || gjk.lower > tie_) distance = gjk.touches ? gjk.lower : gjk.v.norm();
+    const double distance = gjk.touches ? 0 : gjk.v.norm();
     if (distance > reach + query_.tolerance) return;
     const bool is_apart = distance > tie_;
     find_axes(is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity());

@@ -54,6 +54,20 @@ double radius_about_parent(const CollisionShape& shape, const Pose& frame) {
   return std::isfinite(radius) ? radius : 0;
 }
 
+/// [m] Largest distance of a point of a bounded shape from the origin of a body: as far out as a
+/// plane on that body can meet anything when it turns.
+template <typename BodyShapes>
+double radius_of_surroundings(const std::vector<CollisionObject>& objects, const BodyShapes& shapes,
+                              int body, PoseCache& poses) {
+  const Vector3d origin = poses[body].position;
+  double radius = 0;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].shape->kind() == ShapeKind::kPlane) continue;
+    radius = std::max(radius, (poses[objects[i].body].position - origin).norm() + shapes[i].radius);
+  }
+  return radius;
+}
+
 }  // namespace
 
 void RigidBodySystem::add_laws() {
@@ -139,16 +153,21 @@ void RigidBodySystem::place_objects(double t, const ConstVectorRef& q,
   for (int i = 0; i < num_objects(); ++i) poses[i] = bodies[objects_[i].body] * shapes_[i].frame;
 }
 
-void RigidBodySystem::bound_motion(double t, const ConstVectorRef&, const ConstVectorRef& v,
+void RigidBodySystem::bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                    double h, std::span<double> distances) const {
   const double fall = h * h * description_.gravity.norm();
+  PoseCache poses(*this, t, q);
   for (int i = 0; i < num_objects(); ++i) {
     distances[i] = 0;
     const int body = objects_[i].body;
     if (motion_of(body) == BodyDescription::Motion::kStatic) continue;
     const Vector6d velocity = velocity_of(t, v, body);
-    distances[i] = h * (velocity.head<3>().norm() + shapes_[i].radius * velocity.tail<3>().norm()) +
-                   (bodies_[body].block >= 0 ? fall : 0);
+    const double turning = velocity.tail<3>().norm();
+    const bool sweeps = turning > 0 && objects_[i].shape->kind() == ShapeKind::kPlane;
+    const double radius =
+        sweeps ? radius_of_surroundings(objects_, shapes_, body, poses) : shapes_[i].radius;
+    distances[i] =
+        h * (velocity.head<3>().norm() + radius * turning) + (bodies_[body].block >= 0 ? fall : 0);
   }
 }
 
@@ -159,8 +178,12 @@ void RigidBodySystem::bound_displacement(double t_from, const ConstVectorRef& fr
   for (int i = 0; i < num_objects(); ++i) {
     const Pose &a = old_poses[objects_[i].body], &b = new_poses[objects_[i].body];
     // A turn by θ has ‖R − I‖ = 2 sin(θ/2) and moves points by that times their distance.
-    distances[i] = (b.position - a.position).norm() +
-                   shapes_[i].radius * (b.rotation - a.rotation).norm() / std::sqrt(2.0);
+    const double turn = (b.rotation - a.rotation).norm() / std::sqrt(2.0);
+    distances[i] = (b.position - a.position).norm();
+    const bool sweeps = turn > 0 && objects_[i].shape->kind() == ShapeKind::kPlane;
+    distances[i] +=
+        turn * (sweeps ? radius_of_surroundings(objects_, shapes_, objects_[i].body, old_poses)
+                       : shapes_[i].radius);
   }
 }
 

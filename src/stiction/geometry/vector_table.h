@@ -1,0 +1,29 @@
+// Vectors stored by component, so that products with a direction are formed several at a time.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <vector>
+
+namespace stiction {
+
+class VectorTable {
+ public:
+  void clear() { vectors_.clear(); }
+  void add(const Eigen::Vector3d& vector) { vectors_.push_back(vector); }
+  /// After the last one was added.
+  void finish();
+
+  /// The vector furthest along `direction`, of equals the first; 0 if the direction is not finite.
+  int find_furthest(const Eigen::Vector3d& direction) const;
+
+ private:
+  static constexpr int kBlock = 32;  // products at a time
+  static constexpr int kLanes = 4;   // the number of vectors is a multiple of it
+
+  std::vector<Eigen::Vector3d> vectors_;
+  std::vector<double> components_;  // x of all vectors, then y, then z
+  int count_ = 0;                   // with the copies of the first vector that fill the last lanes
+};
+
+}  // namespace stiction
