@@ -124,8 +124,8 @@ TEST(HardDistances, Agree) {
       {kConvex, kConvex, true, 378},      {kBox, kCylinder, true, 1370},
       {kBox, kCylinder, false, 1370}};
   for (const HardCase& hard : kCases) {
-    SCOPED_TRACE(testing::Message() << "kinds " << static_cast<int>(hard.a) << " "
-                                    << static_cast<int>(hard.b) << " seed " << hard.seed);
+    SCOPED_TRACE(::testing::Message() << "kinds " << static_cast<int>(hard.a) << " "
+                                      << static_cast<int>(hard.b) << " seed " << hard.seed);
     const Limits limits =
         hard.is_extreme ? extreme_limits(hard.a, hard.b) : moderate_limits(hard.a, hard.b);
     Random random = random_of(hard.a, hard.b, hard.seed);

@@ -37,7 +37,7 @@ TEST(VectorTable, FindsTheFurthestOfAnyNumber) {
 
 TEST(VectorTable, OfEqualsTheFirstIsTaken) {
   VectorTable table;
-  for (int i = 0; i < 70; ++i) table.add(i == 37 || i == 66 ? Vector3d::UnitX() : Vector3d::Zero());
+  for (int i = 0; i < 70; ++i) table.add((i == 37 || i == 66 ? 1.0 : 0.0) * Vector3d::UnitX());
   table.finish();
   EXPECT_EQ(table.find_furthest(Vector3d::UnitX()), 37);
   EXPECT_EQ(table.find_furthest(-Vector3d::UnitX()), 0);

@@ -137,7 +137,9 @@ int simulate(const RunOptions& options) {
   const std::optional<Scene> scene = load_scene(options.scene, overrides);
   if (!scene) return kBadInput;
   const SimulateSettings settings = merged_settings(scene->simulate, options);
-  Simulation simulation(scene->model, to_simulation_options(settings));
+  SimulationOptions simulation_options = to_simulation_options(settings);
+  simulation_options.budget = 1e-3 * options.budget;
+  Simulation simulation(scene->model, simulation_options);
   check_before_start(simulation, settings, options);
   if (!options.restore.empty()) simulation.restore(options.restore);
 

@@ -102,6 +102,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--threads", options.threads,
                   "threads for finding contacts; results are the same for any number")
       ->check(count());
+  command
+      .add_option("--budget", options.budget,
+                  "wall time for a step [ms]: solvers stop at it with their best answer")
+      ->check(positive());
   command.add_flag("--quiet", options.is_quiet, "no progress, no summary");
   command.add_flag("--json", options.is_json, "print one JSON object and nothing else");
 }

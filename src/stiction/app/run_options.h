@@ -21,6 +21,7 @@ struct RunOptions {
   bool iterates_positions = false;
 
   int threads = 1;
+  double budget = 0;  // [ms] of wall time for a step; 0: none
   std::string out;
   std::string save, restore;
   std::string dump;

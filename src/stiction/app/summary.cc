@@ -110,7 +110,18 @@ Json times_object(const RunSummary& summary) {
           {"step_mean_s", walls.mean()},
           {"step_median_s", walls.quantile(0.5)},
           {"step_99_s", walls.quantile(0.99)},
-          {"step_max_s", walls.max()}};
+          {"step_max_s", walls.max()},
+          {"overruns", summary.overruns},
+          {"overrun_residual", summary.overrun_residual}};
+}
+
+std::string budget_line(const Simulation& simulation) {
+  const RunSummary& summary = simulation.summary();
+  if (!(simulation.options().budget > 0)) return {};
+  return fmt::format(
+      "  budget     {:.4g} ms a step: {} steps took longer, residual {:.2e} at worst above "
+      "tolerance\n",
+      1e3 * simulation.options().budget, summary.overruns, summary.overrun_residual);
 }
 
 /// Where the time went, in per cent, and how long steps took.
@@ -186,7 +197,7 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
       "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
       "impact {:.3g}, numerical {:.3g}\n",
       e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
-  text += times_line(summary);
+  text += times_line(summary) + budget_line(simulation);
   text += gain_line(summary) + linear_line(summary) + error_lines(simulation);
   if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
   return text;

@@ -36,6 +36,9 @@ class Solver {
   /// All of `solution` is finite and of the right size afterwards, whatever the status. Never
   /// throws for a problem without fault; does not allocate once its workspace is warm.
   virtual SolverReport solve(const StepProblem& problem, StepSolution& solution) = 0;
+  /// From now on solves return their best answer so far after about so many seconds; 0: never.
+  /// Solvers whose methods have no such answer take no notice.
+  virtual void set_time_limit(double /*seconds*/) {}
   /// Whether impulses of the step before help it to an answer that is as good as from nothing.
   /// Other solvers may call a start that just passes their answer, and errors of steps at rest
   /// grow.

@@ -15,7 +15,8 @@
 
 namespace stiction {
 
-void SolveStage::begin_step() {
+void SolveStage::begin_step(const Deadline& deadline) {
+  deadline_ = deadline;
   certificate_ = {};
   report_ = {};
   wall_ = certify_wall_ = 0;
@@ -40,6 +41,8 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
     solution_.lambda = start->lambda;
     solution_.r = start->r;
   }
+  constexpr double kShortest = 1e-4;  // [s]
+  if (deadline_.is_limited()) solver_.set_time_limit(std::max(deadline_.remaining(), kShortest));
   Stopwatch watch;
   report = solver_.solve(problem, solution_);
   wall_ += watch.lap();

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/base/stepping_options.h"
 #include "stiction/contact/contact_model.h"
 #include "stiction/problem/certificate.h"
@@ -91,7 +92,8 @@ class SolveStage {
   /// `tolerance` tells which contacts of a solve count as offending.
   SolveStage(Solver& solver, double tolerance) : solver_(solver), tolerance_(tolerance) {}
 
-  void begin_step();
+  /// Solves of the step get what is left until then.
+  void begin_step(const Deadline& deadline = Deadline());
   /// Solves and books the evidence. `start`, if there is one, has impulses for the solver to start
   /// from; its velocities are not read.
   const StepSolution& solve(const StepProblem& problem, const StepSolution* start = nullptr);
@@ -116,6 +118,7 @@ class SolveStage {
 
   Solver& solver_;
   double tolerance_;
+  Deadline deadline_;
   Certifier certifier_;
   ContactEvaluator evaluator_;
   StepSolution solution_;

@@ -46,6 +46,8 @@ const SimulationOptions& checked(const SimulationOptions& options) {
   if (!(options.penetration_tolerance >= 0))
     throw InputError(
         fmt::format("penetration_tolerance is {}, must be >= 0", options.penetration_tolerance));
+  if (!(options.budget >= 0) || !std::isfinite(options.budget))
+    throw InputError(fmt::format("budget is {}, must be finite and >= 0", options.budget));
   check_options(options.stepping);
   return options;
 }
@@ -183,8 +185,12 @@ double Simulation::step(double h) {
   attempt_times_ = {};
   const int max_halvings = options_.on_failure == OnFailure::kRetrySmaller ? kMaxHalvings : 0;
   for (int halvings = 0; !try_step(h); ++halvings) {
-    if (options_.on_failure == OnFailure::kAcceptAndFlag && has_answer()) {
+    const bool takes_any = options_.on_failure == OnFailure::kAcceptAndFlag || options_.budget > 0;
+    if (takes_any && has_answer()) {
       ++summary_.steps_above_tolerance;
+      if (options_.budget > 0)
+        summary_.overrun_residual =
+            std::max(summary_.overrun_residual, stage_.certificate().residual());
       break;
     }
     if (halvings == max_halvings || h == 0)
@@ -197,11 +203,12 @@ double Simulation::step(double h) {
 }
 
 bool Simulation::try_step(double h) {
+  const Deadline deadline(options_.budget);
   Stopwatch watch;
   model_.detect(state_, h, scheme_->wants_alternatives());
   for (int surprises = 0;; ++surprises) {
     attempt_times_.detect += watch.lap();
-    stage_.begin_step();
+    stage_.begin_step(deadline);
     scheme_->step(model_, state_, recall(), h, stage_, attempt_);
     attempt_times_.solve += stage_.wall();
     attempt_times_.certify += stage_.certify_wall();
@@ -267,6 +274,7 @@ void Simulation::accept_step(double h) {
   attempt_times_.other += watch.lap();
   summary_.times.add(attempt_times_);
   summary_.step_walls.add(attempt_times_.total());
+  if (options_.budget > 0 && attempt_times_.total() > options_.budget) ++summary_.overruns;
 }
 
 void Simulation::summarize_step() {

@@ -36,6 +36,9 @@ struct SimulationOptions {
   double tolerance = 1e-9;  // [-] on Certificate::residual(), > 0
   FrictionSection friction{FrictionSection::Kind::kPolygon, 8};
   OnFailure on_failure = OnFailure::kReject;
+  /// [s] of wall time for a step, ≥ 0; 0: none. Solvers stop at it with their best answer, which is
+  /// taken and, if it misses the tolerance, flagged. Results then depend on the machine.
+  double budget = 0;
   double penetration_tolerance = 1e-6;  // [m] allowed at the start
   bool project_start = false;  // move the start to where constraints, gaps and velocities agree
   SteppingOptions stepping{};
@@ -71,6 +74,8 @@ struct RunSummary {
   double joint_error_max = 0;
   std::int64_t steps_above_tolerance = 0;  // accepted ones
   std::int64_t retries = 0;
+  std::int64_t overruns = 0;    // steps that took longer than their budget
+  double overrun_residual = 0;  // the largest of steps above tolerance under a budget
   std::array<std::int64_t, kNumEventKinds> events{};  // by EventKind
   std::int64_t substeps = 0;
   std::int64_t rejected_substeps = 0;  // by error control

@@ -9,8 +9,8 @@
 
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/admm_delassus.h"
-#include "stiction/solve/newton_deadline.h"
 
 namespace stiction {
 

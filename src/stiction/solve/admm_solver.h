@@ -15,6 +15,7 @@ class AdmmSolver : public Solver {
  public:
   explicit AdmmSolver(const AdmmOptions& options = {});
   std::string_view name() const override { return "admm"; }
+  void set_time_limit(double seconds) override { options_.max_seconds = seconds; }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
   /// Of the last solve.

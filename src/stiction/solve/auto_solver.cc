@@ -262,7 +262,8 @@ class AutoSolver::Team {
   /// Runs the level-th method and keeps its answer in `solution` if it is the better one. `best` is
   /// the measure of `solution`, infinite if unknown. False if there is no such method.
   bool improve(const StepProblem& problem, int level, const StepSolution& start,
-               StepSolution& solution, double& best, SolverReport& report) {
+               StepSolution& solution, double& best, SolverReport& report,
+               const Deadline& deadline) {
     Traits traits = inspect(problem);
     traits.is_step = is_for_steps_;
     traits.is_warm = !is_zero(start);
@@ -283,6 +284,9 @@ class AutoSolver::Team {
     const bool is_newton = method == Method::kNewton || method == Method::kPreciseNewton;
     const bool is_cold = num_quick > 0 && (place == 0 || (place > 0 && is_newton));
     if (is_cold) cold_.set_zero(problem);
+    constexpr double kShortest = 1e-4;  // [s] no limit would be none at all
+    const double seconds = deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0;
+    solver(method).set_time_limit(seconds);
     run(problem, solver(method),
         is_cold     ? cold_
         : is_newton ? start
@@ -401,6 +405,7 @@ AutoSolver::AutoSolver(const AutoOptions& options)
 AutoSolver::~AutoSolver() = default;
 
 SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solution) {
+  deadline_ = Deadline(max_seconds_);
   SolverReport first;
   if (is_solved_at_once(problem, solution, first)) return first;
   prepare_start(problem, solution);
@@ -410,7 +415,7 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   int level = 0;
   // Taking a small problem apart costs as much as a first attempt at solving it.
   if (problem.num_rows() <= kSmallRows) {
-    (void)whole_->improve(problem, level++, start_, solution, best, report);
+    (void)whole_->improve(problem, level++, start_, solution, best, report, deadline_);
   } else {
     whole_->try_few_sweeps(problem, solution, best, report);
   }
@@ -460,6 +465,11 @@ bool AutoSolver::is_solved_at_once(const StepProblem& problem, StepSolution& sol
 }
 
 /// The judge costs about as much as solving a joint system, whose starts have mostly moved on.
+/// Whether there is no time for another method. Without an answer there has to be.
+bool AutoSolver::is_late(const SolverReport& report) const {
+  return report.has_answer && deadline_.has_passed();
+}
+
 bool AutoSolver::is_start_accepted(const StepProblem& problem, const StepSolution& solution) {
   const bool is_refused = options_.tolerance < kLooseTolerance &&
                           options_.measure == StoppingMeasure::kCertificate &&
@@ -482,7 +492,8 @@ bool AutoSolver::is_worth_splitting() const {
 bool AutoSolver::solve_whole(const StepProblem& problem, int level, double best,
                              SolverReport& report, StepSolution& solution) {
   if (report.has_answer && best == kInfinity) best = acceptance_.measure(problem, solution);
-  while (whole_->improve(problem, level, start_, solution, best, report)) {
+  while (!is_late(report) &&
+         whole_->improve(problem, level, start_, solution, best, report, deadline_)) {
     if (whole_->is_good(best)) return true;
     ++level;
   }
@@ -534,7 +545,9 @@ int AutoSolver::run_level(const StepProblem& problem, int level, Team& team, Sol
       islands_.scatter(problem, island, part_solution_, solution);
       return true;
     }
-    if (!team.improve(part_, level, part_start_, part_solution_, best, report)) return false;
+    if (is_late(report)) return false;
+    if (!team.improve(part_, level, part_start_, part_solution_, best, report, deadline_))
+      return false;
     ++num_tried;
     islands_.scatter(problem, island, part_solution_, solution);
     return team.is_good(best);

@@ -10,12 +10,13 @@
 // than they would have to be alone. If nothing reaches the tolerance the best answer is returned
 // with kMaxIterations, or with kInfeasible if rows are found that contradict each other
 // (contradiction.h). Deterministic: all choices depend on the problem and the start alone, never on
-// time. See docs/solvers/auto.md.
+// time, unless a time limit is set. See docs/solvers/auto.md.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
 #include "stiction/solve/direct_attempt.h"
@@ -42,6 +43,7 @@ class AutoSolver final : public Solver {
   std::string_view name() const override { return "auto"; }
   /// `stage` of the report counts the fallbacks that the most difficult island took.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  void set_time_limit(double seconds) override { max_seconds_ = seconds; }
   bool profits_from_starts() const override { return options_.is_for_steps(); }
   const Certifier* certifier() const override { return &acceptance_.certifier(); }
 
@@ -50,6 +52,7 @@ class AutoSolver final : public Solver {
   bool is_solved_at_once(const StepProblem& problem, StepSolution& solution, SolverReport& report);
   static void prepare_start(const StepProblem& problem, StepSolution& solution);
   bool is_start_accepted(const StepProblem& problem, const StepSolution& solution);
+  bool is_late(const SolverReport& report) const;
   bool is_worth_splitting() const;
   bool solve_whole(const StepProblem& problem, int level, double best, SolverReport& report,
                    StepSolution& solution);
@@ -63,6 +66,8 @@ class AutoSolver final : public Solver {
                              StepSolution& solution) const;
 
   AutoOptions options_;
+  double max_seconds_ = 0;
+  Deadline deadline_;
   Acceptance acceptance_;
   std::unique_ptr<QuickLcp> quick_;
   std::unique_ptr<DirectAttempt> direct_;

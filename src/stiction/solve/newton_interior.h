@@ -17,9 +17,9 @@
 
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/friction_blocks.h"
 #include "stiction/solve/newton_cone.h"
-#include "stiction/solve/newton_deadline.h"
 #include "stiction/solve/saddle_lu.h"
 
 namespace stiction {

@@ -14,8 +14,8 @@
 #include <array>
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/friction_blocks.h"
-#include "stiction/solve/newton_deadline.h"
 #include "stiction/solve/saddle_lu.h"
 
 namespace stiction {

@@ -37,6 +37,7 @@ class NewtonSolver : public Solver {
   ~NewtonSolver() override;
 
   std::string_view name() const override { return "newton"; }
+  void set_time_limit(double seconds) override { options_.max_seconds = seconds; }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
  private:

@@ -106,6 +106,7 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   if (evaluate(0) <= target_ && confirm_start(problem, solution))
     return {SolverStatus::kConverged, 0};
   sweep_.prepare(blocks_);
+  const Deadline deadline(max_seconds_);
   int due = 1;
   for (int number = 1; number <= options_.max_iterations; ++number) {
     sweep(number);
@@ -116,7 +117,7 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
         return {SolverStatus::kConverged, number};
       const bool has_stalled =
           options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps;
-      if (has_stalled) return {SolverStatus::kMaxIterations, number};
+      if (has_stalled || deadline.has_passed()) return {SolverStatus::kMaxIterations, number};
       if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, number};
     }
     accelerate(number);

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
 #include "stiction/solve/contact_blocks.h"
@@ -41,6 +42,7 @@ class NsgsSolver : public Solver {
   explicit NsgsSolver(const NsgsOptions& options = {});
 
   std::string_view name() const override { return "nsgs"; }
+  void set_time_limit(double seconds) override { max_seconds_ = seconds; }
   /// `iterations` are sweeps; zero if the start already passes.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
@@ -71,6 +73,7 @@ class NsgsSolver : public Solver {
   double target_ = 0;           // residual at which to ask for acceptance
   int last_gain_ = 0;           // sweep at which the residual had last fallen by a tenth
   double gain_level_ = 0;
+  double max_seconds_ = 0;
   bool has_changed_over_ = false;  // the hybrid acceleration, to NNCG
 };
 

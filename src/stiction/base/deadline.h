@@ -13,7 +13,12 @@ class Deadline {
         end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                 std::chrono::duration<double>(seconds > 0 ? seconds : 0))) {}
 
+  bool is_limited() const { return is_limited_; }
   bool has_passed() const { return is_limited_ && Clock::now() >= end_; }
+  /// [s] Zero or less when it has passed; a large number without limit.
+  double remaining() const {
+    return is_limited_ ? std::chrono::duration<double>(end_ - Clock::now()).count() : 1e300;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
