@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ Scene bare_loader(double compliance = 1e-8) {
 
 /// A smooth step from 0 to 1 between two times, as in the scene.
 double ramp(double t, double from, double to) {
-  return (1 - std::cos(M_PI * std::clamp((t - from) / (to - from), 0.0, 1.0))) / 2;
+  return (1 - std::cos(std::numbers::pi * std::clamp((t - from) / (to - from), 0.0, 1.0))) / 2;
 }
 
 int rocks_in_bucket(const MechanismWatch& watch) {

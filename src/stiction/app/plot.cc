@@ -327,6 +327,7 @@ std::string draw_marks(std::span<const double> marks, const Axis& x, const Axis&
 std::string draw_panel_legend(const PanelPlot::Panel& panel, double left, double top) {
   std::string out;
   for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+    if (panel.curves[i].label.empty()) continue;
     LogLogPlot::Series style;
     style.color = style.marker = static_cast<int>(i);
     const double y = top + 12 + kLegendRow * static_cast<double>(i);
@@ -341,8 +342,8 @@ double panel_legend_width(const PanelPlot& plot) {
   LogLogPlot labels;
   for (const PanelPlot::Panel& panel : plot.panels)
     for (const PanelPlot::Curve& curve : panel.curves)
-      labels.series.push_back({.label = curve.label, .x = {}, .y = {}});
-  return legend_width(labels);
+      if (!curve.label.empty()) labels.series.push_back({.label = curve.label, .x = {}, .y = {}});
+  return labels.series.empty() ? 0 : legend_width(labels);
 }
 
 }  // namespace

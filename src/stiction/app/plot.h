@@ -36,7 +36,7 @@ std::string to_svg(const LogLogPlot& plot);
 /// panels share, and grey lines where something happened.
 struct PanelPlot {
   struct Curve {
-    std::string label;
+    std::string label;         // empty: not in the legend
     std::vector<double> x, y;  // same size; y that are not finite and > 0 are left out
   };
   struct Panel {
