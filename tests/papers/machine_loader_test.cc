@@ -1,6 +1,6 @@
 // Lacoursière & Linde (2011), §17.4: a wheel loader drives to a heap of rocks, scoops, lifts and
 // drives over the rest, by motors with limits that follow functions of time. Joint errors stay
-// small and fall with h² down to what the compliance leaves (figures 12 and 14).
+// small and fall with h² (figures 12 and 14).
 #include <gtest/gtest.h>
 
 #include <algorithm>
