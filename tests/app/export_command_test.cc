@@ -141,6 +141,23 @@ TEST_F(ExportCommand, PictureIsWellFormedAndLabelled) {
   EXPECT_EQ(portrait.find("nan"), std::string::npos);
 }
 
+TEST_F(ExportCommand, EnergiesAndCertificatesAreColumnsOfPictures) {
+  ASSERT_EQ(stiction({"run", example("linkage"), "--duration", "0.1", "--out", "r.h5"}).exit_code,
+            0);
+  for (const std::string column : {"energy.kinetic", "certificate.joint", "solver.wall"}) {
+    SCOPED_TRACE(column);
+    ASSERT_EQ(stiction({"export", "r.h5", "--svg", "x.svg", "--y", column, "--log"}).exit_code, 0);
+    const std::string svg = read_bytes(file("x.svg"));
+    EXPECT_TRUE(is_well_formed(svg));
+    EXPECT_NE(svg.find(">" + column + "<"), std::string::npos);
+    EXPECT_NE(svg.find(">10<tspan dy='-5'"), std::string::npos);  // powers of ten
+    EXPECT_EQ(svg.find("nan"), std::string::npos);
+  }
+  const auto result = stiction({"export", "r.h5", "--svg", "x.svg", "--y", "certificate.jiont"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("did you mean 'certificate.joint'?"), std::string::npos) << result.err;
+}
+
 TEST_F(ExportCommand, UnknownColumnsComeWithASuggestion) {
   ASSERT_EQ(
       stiction({"run", example("woodpecker"), "--duration", "0.01", "--out", "r.h5"}).exit_code, 0);

@@ -1,4 +1,6 @@
 // stiction solve, as its users call it.
+#include <algorithm>
+
 #include "stiction/problem/problem_file.h"
 #include "stiction/scene/problem_reader.h"
 #include "tests/app/program.h"
@@ -134,6 +136,43 @@ TEST_F(SolveCommand, NamesRowsThatContradictEachOther) {
   EXPECT_EQ(json["status"], "no solution exists");
   EXPECT_EQ(json["contradiction"]["contacts"], nlohmann::json::array({1}));
   EXPECT_EQ(json["above_tolerance"]["contacts"], nlohmann::json::array({1}));
+}
+
+/// Figure 10 of Lacoursière and Linde: a box between two plates, pulled sideways.
+TEST_F(SolveCommand, HistoryOfTheSweepsIsATableOrAPicture) {
+  ASSERT_EQ(stiction({"run", example("squeezed-box"), "--duration", "0.05", "--dump", "p.h5",
+                      "--dump-step", "2", "--no-recording"})
+                .exit_code,
+            0);
+  const auto result =
+      stiction({"solve", "p.h5", "--tol", "1e-9", "--history", "p.csv", "--sweeps", "40"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<std::string> lines = lines_of(read_bytes(file("p.csv")));
+  ASSERT_GT(lines.size(), 3 * 41u);
+  EXPECT_EQ(lines[0], "method,sweep,residual,state_changes");
+  const auto count = [&](const std::string& start) {
+    return std::count_if(lines.begin(), lines.end(),
+                         [&](const std::string& line) { return line.starts_with(start); });
+  };
+  EXPECT_EQ(count("all separate,"), 41);  // none of them gets there in 40 sweeps
+  EXPECT_EQ(count("block projection,"), 41);
+  EXPECT_EQ(count("block tangents,"), 41);
+  EXPECT_GE(count("direct-iterative,"), 2);
+  EXPECT_EQ(lines[1].substr(0, 15), "all separate,0,");
+
+  ASSERT_EQ(stiction({"solve", "p.h5", "--tol", "1e-9", "--history", "p.svg"}).exit_code, 0);
+  const std::string svg = read_bytes(file("p.svg"));
+  EXPECT_TRUE(svg.starts_with("<svg"));
+  for (const std::string text : {"block projection", "direct-iterative", "sweeps", "residual"})
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+  EXPECT_NE(svg.find("stroke='#bbb'"), std::string::npos);  // contacts that change their state
+}
+
+TEST_F(SolveCommand, HistoryThatCannotBeWrittenOrCountedIsRefused) {
+  write_small_lcp();
+  EXPECT_EQ(stiction({"solve", "small.hdf5", "--history", "nowhere/h.svg"}).exit_code, 2);
+  EXPECT_EQ(stiction({"solve", "small.hdf5", "--history", "h.svg", "--sweeps", "0"}).exit_code, 2);
+  EXPECT_FALSE(has_file("h.svg"));
 }
 
 }  // namespace

@@ -34,6 +34,24 @@ TEST(BodiesFaults, ASceneNeedsBodiesOrGeneralized) {
             "  help: what a system in its own coordinates needs stands in 'generalized'\n");
 }
 
+TEST(BodiesFaults, ABodyIsLikeOneAboveIt) {
+  for (const std::string name : {"q", "p", "world"}) {
+    SCOPED_TRACE(name);
+    const std::string text =
+        refusal(scene_of("\"bodies\": [{\"name\": \"p\", \"like\": \"" + name + "\", " + kUnitMass +
+                         "}, {\"name\": \"q\", " + kUnitMass + "}]"));
+    EXPECT_EQ(text, "f:2:34: error: bodies[0].like: no body before this one is named '" + name +
+                        "'\n  help: a body can be like one that stands above it\n");
+  }
+}
+
+TEST(BodiesFaults, AFaultThatCopiesShareIsReportedOnceAndWhereItIsWritten) {
+  EXPECT_EQ(refusal(scene_of(R"("bodies": [{"name": "p", "mass": "2*m", "inertia": [1, 1, 1]},
+{"name": "q", "like": "p"}, {"like": "q"}])")),
+            "f:2:37: error: bodies[0].mass: unknown symbol 'm'\n  help: did you mean 'a'? known: "
+            "a, pi\n");
+}
+
 TEST(BodiesFaults, VectorsHaveThreeComponents) {
   EXPECT_EQ(refusal(one_body(kUnitMass + R"(, "position": [0, 1])")),
             "f:2:46: error: bodies[0].position: has 2 items, must have at least 3\n"

@@ -58,6 +58,33 @@ TEST(BodiesReader, TheExampleOfTheContractIsRead) {
   EXPECT_EQ(symbols_of(scene.forces[0].force[0]), std::vector<std::string>{"t"});
 }
 
+TEST(BodiesReader, ABodyLikeAnotherHasAllThatItDoesNotWrite) {
+  const RigidBodyDescription scene = described(scene_of(
+      R"("materials": {"clay": {"mu": 0.5}}, "bodies": [
+        {"name": "brick", "density": 2000, "position": [1, 2, 3], "velocity": [0, 0, -1],
+         "shapes": [{"type": "box", "size": [0.4, 0.2, 0.1], "material": "clay"}]},
+        {"name": "second", "like": "brick", "position": [4, 5, 6]},
+        {"like": "second", "position": [7, 8, 9], "orientation": [0, 0, 0, 1], "density": 1000}])"));
+  ASSERT_EQ(scene.bodies.size(), 3u);
+  EXPECT_EQ(scene.bodies[1].name, "second");
+  EXPECT_EQ(scene.bodies[1].position, Vector3d(4, 5, 6));
+  EXPECT_EQ(scene.bodies[1].velocity, Vector3d(0, 0, -1));
+  EXPECT_EQ(scene.bodies[1].mass, scene.bodies[0].mass);
+  EXPECT_EQ(scene.bodies[1].inertia, scene.bodies[0].inertia);
+  // A copy of a copy; names are never taken over.
+  EXPECT_EQ(scene.bodies[2].name, "body 3");
+  EXPECT_EQ(scene.bodies[2].position, Vector3d(7, 8, 9));
+  EXPECT_EQ(scene.bodies[2].velocity, Vector3d(0, 0, -1));
+  EXPECT_NEAR(scene.bodies[2].mass, 1000 * 0.4 * 0.2 * 0.1, kRounding);
+  EXPECT_EQ(scene.bodies[0].orientation.w(), 1);
+  EXPECT_EQ(scene.bodies[2].orientation.z(), 1);
+  ASSERT_EQ(scene.shapes.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(scene.shapes[i].body, i);
+    EXPECT_EQ(scene.shapes[i].material, 0);
+  }
+}
+
 TEST(BodiesReader, WhatIsNotWrittenHasItsDefault) {
   const RigidBodyDescription scene = described(one_body(kUnitMass));
   EXPECT_EQ(scene.gravity, Vector3d::Zero());

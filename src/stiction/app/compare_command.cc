@@ -114,7 +114,7 @@ ComparisonPlan make_plan(const Scene& scene, const CompareOptions& options) {
   if (options.tolerance) plan.base.tolerance = *options.tolerance;
   if (options.friction) plan.base.friction = *try_parse_friction_section(*options.friction);
   plan.schemes = read_names("--schemes", options.schemes, plan.base.scheme, scheme_names());
-  plan.solvers = read_names("--solvers", options.solvers, plan.base.solver, solver_names());
+  plan.solvers = read_names("--solvers", options.solvers, plan.base.solver, all_solver_names());
   plan.steps = read_steps(options.steps, plan.base.h);
   plan.duration = options.duration.value_or(scene.simulate.duration);
   plan.reference_scheme =
@@ -122,7 +122,7 @@ ComparisonPlan make_plan(const Scene& scene, const CompareOptions& options) {
   plan.reference_solver =
       options.reference_solver.empty() ? plan.solvers.front() : options.reference_solver;
   check_names("--reference-scheme", {plan.reference_scheme}, scheme_names());
-  check_names("--reference-solver", {plan.reference_solver}, solver_names());
+  check_names("--reference-solver", {plan.reference_solver}, all_solver_names());
   plan.reference_h = options.reference_h.value_or(plan.steps.back() / kReferenceRefinement);
   plan.phases = options.phases;
   plan.error = to_error_kind(options.error);

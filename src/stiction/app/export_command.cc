@@ -20,13 +20,23 @@ struct ExportOptions {
   std::string csv, svg;
   std::string x = "time", y;
   double from = 0;
+  bool is_logarithmic = false;
 };
 
-/// One column of the table by its name.
+/// Names of a group of datasets as columns: certificate.joint.
+template <class Names>
+std::vector<std::string> prefixed(const std::string& group, const Names& names) {
+  std::vector<std::string> all;
+  for (const auto& name : names) all.push_back(group + "." + std::string(name));
+  return all;
+}
+
+/// One column by its name: of the table, of the energies, of the certificate, or the solver's time.
 std::vector<double> column(const Recording& recording, const std::string& name) {
   const auto rows = static_cast<std::size_t>(recording.num_rows());
   std::vector<double> values(rows);
   if (name == "time") return recording.time;
+  if (name == "solver.wall") return recording.wall;
   const auto copy_from = [&](const std::vector<std::string>& names, const RowMatrixXd& data) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) return false;
@@ -34,11 +44,14 @@ std::vector<double> column(const Recording& recording, const std::string& name) 
     for (std::size_t i = 0; i < rows; ++i) values[i] = data(static_cast<Eigen::Index>(i), index);
     return true;
   };
-  if (copy_from(recording.q_names, recording.q) || copy_from(recording.v_names, recording.v))
+  const std::vector<std::string> energies = prefixed("energy", kEnergyNames);
+  const std::vector<std::string> errors = prefixed("certificate", kCertificateNames);
+  if (copy_from(recording.q_names, recording.q) || copy_from(recording.v_names, recording.v) ||
+      copy_from(energies, recording.energy) || copy_from(errors, recording.certificate))
     return values;
-  std::vector<std::string> known{"time"};
-  known.insert(known.end(), recording.q_names.begin(), recording.q_names.end());
-  known.insert(known.end(), recording.v_names.begin(), recording.v_names.end());
+  std::vector<std::string> known{"time", "solver.wall"};
+  for (const auto* names : {&recording.q_names, &recording.v_names, &energies, &errors})
+    known.insert(known.end(), names->begin(), names->end());
   throw InputError(fmt::format("{}: the recording has no column '{}'; {}", recording.path, name,
                                suggestion(name, known)));
 }
@@ -53,12 +66,21 @@ void write_plot(const Recording& recording, const ExportOptions& options) {
   if (first >= x.size())
     throw InputError(fmt::format("--from is {} s, but the recording ends at {} s", options.from,
                                  recording.time.back()));
+  const std::span x_shown = std::span(x).subspan(first), y_shown = std::span(y).subspan(first);
   AtomicFile file(options.svg);
-  file.write(to_svg({.title = recording.name,
-                     .x_label = options.x,
-                     .y_label = y_name,
-                     .x = std::span(x).subspan(first),
-                     .y = std::span(y).subspan(first)}));
+  if (options.is_logarithmic) {
+    PanelPlot plot{
+        .title = recording.name, .x_label = options.x, .y_label = y_name, .panels = {{}}};
+    plot.panels[0].curves.push_back(
+        {"", {x_shown.begin(), x_shown.end()}, {y_shown.begin(), y_shown.end()}});
+    file.write(to_svg(plot));
+  } else {
+    file.write(to_svg(Plot{.title = recording.name,
+                           .x_label = options.x,
+                           .y_label = y_name,
+                           .x = x_shown,
+                           .y = y_shown}));
+  }
   file.commit();
 }
 
@@ -80,6 +102,7 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_option("--x", options->x, "column for --svg")->capture_default_str();
   command->add_option("--y", options->y, "column for --svg; default: the first coordinate");
   command->add_option("--from", options->from, "leave out what is earlier, for --svg [s]");
+  command->add_flag("--log", options->is_logarithmic, "a logarithmic axis of --y, for --svg");
   command->callback([&action, options] {
     if (options->csv.empty() && options->svg.empty())
       throw CLI::ValidationError("export", "give --csv FILE or --svg FILE");

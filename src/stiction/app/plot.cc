@@ -269,7 +269,110 @@ double legend_width(const LogLogPlot& plot) {
   return kLegendMargin + kLegendSample + 8 + 7 * static_cast<double>(longest);
 }
 
+// -------------------------------------------------------------------------------------------------
+// Panels
+
+constexpr double kPanelHeight = 170, kPanelGap = 26;  // [px] the title of a panel is in the gap
+
+/// Both axes from all panels; the pixels of y are those of the first one.
+struct PanelAxes {
+  Axis x, y;
+
+  explicit PanelAxes(const PanelPlot& plot) {
+    std::vector<double> all_x, all_y;
+    for (const PanelPlot::Panel& panel : plot.panels)
+      for (const PanelPlot::Curve& curve : panel.curves)
+        for (std::size_t i = 0; i < std::min(curve.x.size(), curve.y.size()); ++i) {
+          if (!(curve.y[i] > 0) || !std::isfinite(curve.y[i])) continue;
+          all_x.push_back(curve.x[i]);
+          all_y.push_back(std::log10(curve.y[i]));
+        }
+    x = make_axis(all_x, kLeft, kWidth - kRight);
+    y = make_log_axis(all_y, kTop + kPanelGap + kPanelHeight, kTop + kPanelGap);
+  }
+};
+
+std::string draw_panel_curve(const PanelPlot::Curve& curve, std::size_t number, const Axis& x,
+                             const Axis& y) {
+  LogLogPlot::Series style;
+  style.color = static_cast<int>(number);
+  style.marker = static_cast<int>(number);
+  std::string points;
+  double last_x = -1e9, last_y = -1e9;
+  const std::size_t n = std::min(curve.x.size(), curve.y.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(curve.y[i] > 0) || !std::isfinite(curve.y[i])) continue;
+    const double px = x.pixel(curve.x[i]), py = y.pixel(std::log10(curve.y[i]));
+    if (i + 1 < n && std::hypot(px - last_x, py - last_y) < 1.0 / 3) continue;
+    points += fmt::format("{:.1f},{:.1f} ", px, py);
+    last_x = px;
+    last_y = py;
+  }
+  return draw_line(Look(style), points);
+}
+
+/// Marks closer than half a pixel are one line.
+std::string draw_marks(std::span<const double> marks, const Axis& x, const Axis& y) {
+  std::string path;
+  double last = -1e9;
+  for (const double mark : marks) {
+    const double px = x.pixel(mark);
+    if (px - last < 0.5) continue;
+    path += fmt::format("M{:.1f},{:.1f}V{:.1f}", px, y.pixel_low, y.pixel_high);
+    last = px;
+  }
+  return path.empty() ? "" : fmt::format("<path d='{}' stroke='#bbb' stroke-width='0.5'/>\n", path);
+}
+
+std::string draw_panel_legend(const PanelPlot::Panel& panel, double left, double top) {
+  std::string out;
+  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
+    if (panel.curves[i].label.empty()) continue;
+    LogLogPlot::Series style;
+    style.color = style.marker = static_cast<int>(i);
+    const double y = top + 12 + kLegendRow * static_cast<double>(i);
+    out += draw_line(Look(style), fmt::format("{},{} {},{}", left, y, left + kLegendSample, y));
+    out += fmt::format("<text x='{}' y='{}'>{}</text>\n", left + kLegendSample + 8, y + 4,
+                       escaped(panel.curves[i].label));
+  }
+  return out;
+}
+
+double panel_legend_width(const PanelPlot& plot) {
+  LogLogPlot labels;
+  for (const PanelPlot::Panel& panel : plot.panels)
+    for (const PanelPlot::Curve& curve : panel.curves)
+      if (!curve.label.empty()) labels.series.push_back({.label = curve.label, .x = {}, .y = {}});
+  return labels.series.empty() ? 0 : legend_width(labels);
+}
+
 }  // namespace
+
+std::string to_svg(const PanelPlot& plot) {
+  const PanelAxes axes(plot);
+  const double pitch = kPanelHeight + kPanelGap;
+  const auto num_panels = static_cast<double>(plot.panels.size());
+  std::string svg =
+      begin_svg(kWidth + panel_legend_width(plot), kTop + num_panels * pitch + kBottom);
+  Axis y = axes.y;
+  for (const PanelPlot::Panel& panel : plot.panels) {
+    std::vector<Tick> x_ticks = ticks(axes.x);
+    if (&panel != &plot.panels.back())
+      for (Tick& tick : x_ticks) tick.label.clear();
+    svg += draw_marks(panel.marks, axes.x, y) + draw_grid(axes.x, x_ticks, y, log_ticks(y)) +
+           draw_frame(axes.x, y);
+    for (std::size_t i = 0; i < panel.curves.size(); ++i)
+      svg += draw_panel_curve(panel.curves[i], i, axes.x, y);
+    svg += fmt::format("<text x='{}' y='{}'>{}</text>\n", kLeft, y.pixel_high - 7,
+                       escaped(panel.title));
+    svg += draw_panel_legend(panel, axes.x.pixel_high + kLegendMargin, y.pixel_high);
+    y.pixel_low += pitch;
+    y.pixel_high += pitch;
+  }
+  Axis whole = axes.y;
+  whole.pixel_low += (num_panels - 1) * pitch;
+  return svg + draw_titles(plot, axes.x, whole) + "</svg>\n";
+}
 
 std::string to_svg(const Plot& plot) {
   const Axis x = make_axis(plot.x, kLeft, kWidth - kRight);

@@ -32,4 +32,23 @@ struct LogLogPlot {
 
 std::string to_svg(const LogLogPlot& plot);
 
+/// Panels one below the other with curves over a linear x and a logarithmic y axis, which all
+/// panels share, and grey lines where something happened.
+struct PanelPlot {
+  struct Curve {
+    std::string label;         // empty: not in the legend
+    std::vector<double> x, y;  // same size; y that are not finite and > 0 are left out
+  };
+  struct Panel {
+    std::string title;
+    std::vector<Curve> curves;  // colours in this order
+    std::vector<double> marks;  // on the x axis
+  };
+  std::string title;
+  std::string x_label, y_label;
+  std::vector<Panel> panels;
+};
+
+std::string to_svg(const PanelPlot& plot);
+
 }  // namespace stiction

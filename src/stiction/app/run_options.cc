@@ -40,7 +40,7 @@ void add_settings(CLI::App& command, RunOptions& options) {
   command.add_option("--scheme", options.scheme, "time-stepping scheme (stiction list schemes)")
       ->check(CLI::IsMember(scheme_names()));
   command.add_option("--solver", options.solver, "solver (stiction list solvers)")
-      ->check(CLI::IsMember(solver_names()));
+      ->check(CLI::IsMember(all_solver_names()));
   command
       .add_option("--friction", options.friction, "disc, box or polygon:K, for spatial contacts")
       ->check([](const std::string& text) -> std::string {

@@ -21,7 +21,7 @@ OnFailure to_on_failure(const std::string& name) {
 
 }  // namespace
 
-KnownNames known_names() { return {.schemes = scheme_names(), .solvers = solver_names()}; }
+KnownNames known_names() { return {.schemes = scheme_names(), .solvers = all_solver_names()}; }
 
 std::optional<Scene> load_scene(const std::string& path, const SceneOverrides& overrides) {
   Diagnostics diagnostics(path);

@@ -10,6 +10,7 @@
 #include "stiction/app/commands.h"
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
+#include "stiction/app/relaxation.h"
 #include "stiction/base/atomic_file.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/scene/problem_reader.h"
@@ -26,6 +27,8 @@ struct SolveOptions {
   double tolerance = 1e-8;
   std::optional<std::string> friction;
   std::string out;
+  std::string history;
+  int sweeps = 1000;
   bool is_json = false;
 };
 
@@ -159,11 +162,27 @@ std::string to_summary(const ProblemFile& file, const SolveOptions& options,
          explain(verdict);
 }
 
+/// Residuals over the sweeps of methods that iterate: a table for a name that ends in .csv, else a
+/// picture.
+void write_history(const ProblemFile& file, const SolveOptions& options) {
+  const bool is_step = file.kind == ProblemKind::kStepProblem;
+  const std::vector<Relaxation> all = compute_relaxations(
+      file.problem,
+      {.tolerance = options.tolerance,
+       .measure = is_step ? StoppingMeasure::kCertificate : StoppingMeasure::kPublished,
+       .max_sweeps = options.sweeps});
+  AtomicFile out(options.history);
+  out.write(options.history.ends_with(".csv") ? to_csv(all)
+                                              : to_svg(make_relaxation_plot(file.title, all)));
+  out.commit();
+}
+
 int solve(const SolveOptions& options) {
   std::optional<FrictionSection> friction;
   if (options.friction) friction = try_parse_friction_section(*options.friction);
   const ProblemFile file = read_problem_file(options.problem, friction);
   if (!options.out.empty()) PendingFile(options.out);  // complains before the time is spent
+  if (!options.history.empty()) write_history(file, options);
   const Verdict verdict = solve_and_judge(file, options);
   if (!options.out.empty()) write_solution(options.out, options.problem, file, verdict.solution);
   print_result(options.is_json ? to_json(file, options, verdict)
@@ -177,7 +196,7 @@ void add_options(CLI::App& command, SolveOptions& options) {
                   "problem file: a dump of a step, FCLIB, LCP or MLCP in HDF5")
       ->required();
   command.add_option("--solver", options.solver, "solver (stiction list solvers)")
-      ->check(CLI::IsMember(solver_names()));
+      ->check(CLI::IsMember(all_solver_names()));
   command.add_option("--tol", options.tolerance, "largest error that counts as solved")
       ->check([](const std::string& text) -> std::string {
         double value = 0;
@@ -193,6 +212,11 @@ void add_options(CLI::App& command, SolveOptions& options) {
       });
   command.add_option("--out", options.out,
                      "write a copy of the file with the answer as its group /solution");
+  command.add_option("--history", options.history,
+                     "write residuals over sweeps of the Gauss–Seidel variants and of the "
+                     "splitting: FILE.svg or FILE.csv");
+  command.add_option("--sweeps", options.sweeps, "most sweeps of --history; default 1000")
+      ->check(CLI::Range(1, 1'000'000));
   command.add_flag("--json", options.is_json, "print one JSON object and nothing else");
 }
 

@@ -6,8 +6,14 @@
 
 namespace stiction {
 
+/// A fault that was reported already, because several parts use one value, is not repeated.
 void Diagnostics::error(TextPosition where, std::string path, std::string message,
                         std::string help) {
+  const auto is_same = [&](const Diagnostic& other) {
+    return other.severity == Severity::kError && other.where.line == where.line &&
+           other.where.column == where.column && other.path == path && other.message == message;
+  };
+  if (std::any_of(diagnostics_.begin(), diagnostics_.end(), is_same)) return;
   diagnostics_.push_back(
       {Severity::kError, where, std::move(path), std::move(message), std::move(help)});
 }

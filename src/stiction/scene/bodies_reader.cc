@@ -61,14 +61,29 @@ void report_body_faults(const BodiesScene& scene, const SpatialReader& reader) {
       reader.fault(place, fault.message);
 }
 
+/// The body before this one that "like" names; none if there is no such key, or after a fault.
+std::shared_ptr<const SceneValue> find_like(const SceneValue& item, const NameList& names,
+                                            const SpatialReader& reader,
+                                            const std::vector<SceneValue>& bodies) {
+  const SceneValue like = item["like"];
+  if (!like.is_string()) return nullptr;
+  const std::optional<int> index = names.try_find(like.node->string);
+  if (index && *index < static_cast<int>(bodies.size()))
+    return std::make_shared<SceneValue>(bodies[*index]);
+  reader.fault(like, fmt::format("no body before this one is named '{}'", like.node->string),
+               "a body can be like one that stands above it");
+  return nullptr;
+}
+
 void read_body_list(const SceneValue& list, const BodyReader& bodies, const SpatialReader& reader,
                     NameList& names, std::vector<SceneShape>& shapes, BodiesScene& scene) {
   if (!list.is_array()) return;
   for (std::size_t i = 0; i < list.node->items.size(); ++i) {
-    const SceneValue item = list.item(i);
+    SceneValue item = list.item(i);
     std::string name = names.add(item, fmt::format("body {}", i + 1), reader.diagnostics());
     if (name == kWorldName)
       reader.fault(item["name"], "the name 'world' is that of the world", "choose another name");
+    item.like = find_like(item, names, reader, scene.places.bodies);
     scene.description.bodies.push_back(
         bodies.read(item, std::move(name), static_cast<int>(i), shapes));
     scene.places.bodies.push_back(item);

@@ -19,11 +19,14 @@ namespace stiction {
 struct SceneValue {
   const JsonNode* node = nullptr;  // null: not there
   std::string path;
+  std::shared_ptr<const SceneValue> like{};  // has the members that this one does not write
 
   explicit operator bool() const { return node != nullptr; }
-  /// A member of an object; not there if this is no object.
+  /// A member of an object, or of the one that it is like; not there if this is no object.
   SceneValue operator[](const char* key) const {
-    return {node ? node->find(key) : nullptr, member_path(path, key)};
+    const JsonNode* found = node ? node->find(key) : nullptr;
+    if (found == nullptr && like != nullptr) return (*like)[key];
+    return {found, member_path(path, key)};
   }
   /// An item of an array that is there.
   SceneValue item(std::size_t index) const {

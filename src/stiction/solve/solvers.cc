@@ -21,6 +21,42 @@ std::vector<std::string> solver_names() {
           "admm", "interior-point", "direct-iterative"};
 }
 
+std::vector<std::string> published_solver_names() {
+  return {"pgs-separate", "pgs-projection", "pgs-tangents", "direct-iterative-once"};
+}
+
+std::vector<std::string> all_solver_names() {
+  std::vector<std::string> names = solver_names();
+  for (std::string& name : published_solver_names()) names.push_back(std::move(name));
+  return names;
+}
+
+namespace {
+
+/// [SPOOK] §17: fifteen sweeps, from no impulses where there is nothing direct in them.
+std::unique_ptr<Solver> make_published_solver(std::string_view name, double tolerance,
+                                              StoppingMeasure measure) {
+  if (name == "direct-iterative-once")
+    return std::make_unique<DirectIterativeSolver>(
+        DirectIterativeOptions{.tolerance = tolerance,
+                               .measure = measure,
+                               .max_rounds = 1,
+                               .sweeps_per_round = 15,
+                               .acceleration = Acceleration::kNone});
+  PgsOptions options{.tolerance = tolerance, .measure = measure, .max_iterations = 15};
+  if (name == "pgs-separate")
+    options.variant = PgsVariant::kAllSeparate;
+  else if (name == "pgs-projection")
+    options.variant = PgsVariant::kBlockProjection;
+  else if (name == "pgs-tangents")
+    options.variant = PgsVariant::kBlockTangents;
+  else
+    return nullptr;
+  return std::make_unique<PgsSolver>(options);
+}
+
+}  // namespace
+
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance,
                                     StoppingMeasure measure, double acceptable) {
   if (name == "auto")
@@ -46,7 +82,8 @@ std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance,
   if (name == "direct-iterative")
     return std::make_unique<DirectIterativeSolver>(
         DirectIterativeOptions{.tolerance = tolerance, .measure = measure});
-  const std::vector<std::string> names = solver_names();
+  if (auto published = make_published_solver(name, tolerance, measure)) return published;
+  const std::vector<std::string> names = all_solver_names();
   throw InputError(fmt::format("solver is '{}', expected one of: {}", name, joined(names)));
 }
 

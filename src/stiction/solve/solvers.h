@@ -11,8 +11,16 @@
 
 namespace stiction {
 
-/// Names that make_solver takes. "auto" leaves the choice to the library (auto_solver.h).
+/// Names of methods that make_solver takes. "auto" leaves the choice to the library
+/// (auto_solver.h).
 std::vector<std::string> solver_names();
+
+/// Further names that it takes: methods as the literature has them, for comparisons. Most of them
+/// reach no tolerance, so that steps have to be accepted as they are.
+std::vector<std::string> published_solver_names();
+
+/// Both of them.
+std::vector<std::string> all_solver_names();
 
 /// Iterative solvers stop when `measure` falls below `tolerance`; direct ones solve to rounding.
 /// `acceptable` is what "auto" takes before it tries its slowest methods; 0: the tolerance. Throws
