@@ -206,6 +206,8 @@ Vector3d guess_of(const ConvexPair& pair) {
 
 CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair, double reach) {
   const double size = pair.size();
+  // A gap of just `reach` must not be lost to the rounding of its lower bound.
+  reach += 16 * kEpsilon * (size + pair.center_difference().norm());
   const GjkResult gjk = run_gjk([&](const Vector3d& v) { return pair.support(v); }, guess_of(pair),
                                 {.relative = kEpsilon, .touching = 1e-14 * size, .reach = reach});
   if (gjk.touches) return compute_depth_of_polytopes(pair, gjk);
