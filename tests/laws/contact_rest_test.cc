@@ -157,18 +157,22 @@ Model make_wall(int courses, int bricks) {
   const MaterialId brick = world.add_material({.name = "brick", .mu = 0.5});
   world.add_shape({.shape = Plane{}, .material = brick});
   constexpr double kLength = 0.4, kHeight = 0.2;
-  for (int course = 0; course < courses; ++course)
-    for (int k = 0; k < bricks; ++k) {
-      const Vector3d place((k + (course % 2 == 0 ? 0.0 : 0.5)) * kLength, 0,
-                           (course + 0.5) * kHeight);
-      const BodyId body = world.add_body(
-          {.name = "brick " + std::to_string(course) + "." + std::to_string(k),
-           .position = place,
-           .mass = 16,
-           .inertia = 16.0 / 12 * Vector3d(0.08, 0.2, 0.2).asDiagonal().toDenseMatrix()});
-      world.add_shape(
-          {.body = body, .shape = Box{Vector3d(kLength - 1e-3, 0.2, kHeight)}, .material = brick});
+  for (int course = 0; course < courses; ++course) {
+    // Every other course begins and ends with half a brick.
+    const bool is_shifted = course % 2 == 1;
+    for (int k = 0; k < bricks + (is_shifted ? 1 : 0); ++k) {
+      const bool is_half = is_shifted && (k == 0 || k == bricks);
+      const double length = is_half ? kLength / 2 : kLength;
+      double x = (k + (is_shifted ? 0.0 : 0.5)) * kLength;
+      if (is_half) x += (k == 0 ? 0.25 : -0.25) * kLength;
+      const Box shape{Vector3d(length - 1e-3, 0.2, kHeight)};
+      const BodyId body =
+          world.add_body({.name = "brick " + std::to_string(course) + "." + std::to_string(k),
+                          .position = Vector3d(x, 0, (course + 0.5) * kHeight)},
+                         {{.shape = shape}});
+      world.add_shape({.body = body, .shape = shape, .material = brick});
     }
+  }
   return world.build_model();
 }
 

@@ -132,19 +132,12 @@ void fix_crossing(const Touch& touch, const Pose& pose_a, const Pose& pose_b,
                   ContactCandidate& candidate) {
   constexpr double kNearlyParallel = 0.1;  // sine: 6°, more than anything should turn in a step
   ContactFeature &a = candidate.a, &b = candidate.b;
-  if (a.kind != Kind::kLine || b.kind != Kind::kLine) return;
+  if (a.kind != Kind::kLine || b.kind != Kind::kLine || !(a.radius + b.radius > 0)) return;
   const Vector3d along_a = pose_a.rotation * a.direction, along_b = pose_b.rotation * b.direction;
   if (along_a.cross(along_b).squaredNorm() > kNearlyParallel * kNearlyParallel) return;
-  const Vector3d half = touch.gap / 2 * touch.normal;
-  const Vector3d axis_a = touch.point + half + a.radius * touch.normal;
+  const Vector3d axis_a = touch.point + (touch.gap / 2 + a.radius) * touch.normal;
   a = make_point_feature(inverse(pose_a) * axis_a, a.radius);
-  if (a.radius + b.radius > 0) {
-    candidate.side = touch.gap + a.radius + b.radius >= 0 ? 1 : -1;
-  } else {
-    b = make_plane_feature(inverse(pose_b) * Vector3d(touch.point - half),
-                           pose_b.rotation.transpose() * touch.normal);
-    candidate.side = 1;
-  }
+  candidate.side = touch.gap + a.radius + b.radius >= 0 ? 1 : -1;
 }
 
 ContactFeature make_point_feature(const Vector3d& point, double radius) {

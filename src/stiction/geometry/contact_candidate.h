@@ -72,10 +72,9 @@ struct ContactCandidate {
                                    const Pose& pose_a, const CollisionShape& b, const Pose& pose_b);
 
 /// Lines that are nearly parallel cross far away as soon as they turn a little, and their common
-/// normal flips when they pass through parallel. Where `candidate` is a crossing of such lines, the
-/// point of line a that touches now takes the place of the line; between sharp lines, the plane
-/// through b takes that of b. The gap, the normal and their rates of change are the same at these
-/// poses.
+/// normal flips when they pass through parallel. Where `candidate` is a crossing of the axes of
+/// such round things, the point of axis a that touches now takes the place of the line. The gap,
+/// the normal and their rates of change are the same at these poses.
 void fix_crossing(const Touch& touch, const Pose& pose_a, const Pose& pose_b,
                   ContactCandidate& candidate);
 
