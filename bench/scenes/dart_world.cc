@@ -56,12 +56,18 @@ class DartWorld final : public SceneWorld {
     auto* solver = world_->getConstraintSolver();
     solver->setCollisionDetector(dart::collision::OdeCollisionDetector::create());
     solver->getCollisionOption().maxNumContacts = 1'000'000;  // 1,000 by default
-    if (settings.is_accurate) {
-      dart::constraint::ContactConstraint::setErrorReductionParameter(0.8);
-      dart::constraint::ContactConstraint::setMaxErrorReductionVelocity(10);
-    }
+    set_error_reduction(settings);
     nodes_.resize(scene.bodies.size(), nullptr);
     for (const int root : tree_.roots) add_tree(root);
+  }
+
+  /// Of all worlds in the process: what the world before this one had set must be taken back.
+  static void set_error_reduction(const DartSettings& settings) {
+    using dart::constraint::ContactConstraint;
+    static const double default_share = ContactConstraint::getErrorReductionParameter();
+    static const double default_speed = ContactConstraint::getMaxErrorReductionVelocity();
+    ContactConstraint::setErrorReductionParameter(settings.is_accurate ? 0.8 : default_share);
+    ContactConstraint::setMaxErrorReductionVelocity(settings.is_accurate ? 10 : default_speed);
   }
 
   void step() override {

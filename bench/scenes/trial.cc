@@ -96,6 +96,8 @@ class Run {
     result_.seconds_mean = total_ / std::max(result_.steps, 1);
     if (result_.steps > settled_from)
       result_.seconds_settled = settled_ / (result_.steps - settled_from);
+    else
+      result_.penetration_settled = kUnknown;
     finish(world, num_steps);
   }
 
