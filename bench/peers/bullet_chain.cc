@@ -2,13 +2,13 @@
 // for them: sequential impulses, nonsmooth nonlinear conjugate gradients, and Dantzig's direct
 // method.
 #include <BulletDynamics/ConstraintSolver/btNNCGConstraintSolver.h>
-#include <BulletDynamics/MLCPSolvers/btDantzigSolver.h>
 #include <BulletDynamics/MLCPSolvers/btMLCPSolver.h>
 #include <btBulletDynamicsCommon.h>
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "bench/peers/bullet_dantzig.h"
 #include "bench/peers/chain.h"
 
 namespace stiction::bench {
@@ -20,13 +20,6 @@ struct BulletSettings {
   BulletSolver solver = BulletSolver::kSequentialImpulse;
   int iterations = 10;
   double erp = 0.2;  // share of a joint error that one step removes
-};
-
-/// Bullet throws answers above 1000 away and sweeps instead; under 1,000,000 kg the right impulses
-/// are far greater than that.
-class UnlimitedDantzigSolver final : public btDantzigSolver {
- public:
-  UnlimitedDantzigSolver() { m_acceptableUpperLimitSolution = BT_LARGE_FLOAT; }
 };
 
 btVector3 to_bullet(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }

@@ -12,11 +12,6 @@ void require(bool condition, const char* what) {
   if (!condition) throw std::invalid_argument(what);
 }
 
-bool is_finite(const BodyState& body) {
-  return body.p_WB.allFinite() && body.R_WB.coeffs().allFinite() && body.v_WB.allFinite() &&
-         body.w_WB.allFinite();
-}
-
 double median_of(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

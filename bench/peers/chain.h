@@ -8,14 +8,13 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <Eigen/Geometry>
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace stiction::bench {
+#include "bench/peers/body_state.h"
 
-inline constexpr double kGravity = 9.81;  // [m/s²] along −z
+namespace stiction::bench {
 
 struct ChainScene {
   int links = 50;
@@ -44,15 +43,7 @@ struct ChainScene {
 /// Throws std::invalid_argument that names the field.
 void check_scene(const ChainScene& scene);
 
-/// Of the centre of mass. The x axis of a rod points along it, away from the pivot.
-struct BodyState {
-  Eigen::Vector3d p_WB = Eigen::Vector3d::Zero();
-  Eigen::Quaterniond R_WB = Eigen::Quaterniond::Identity();
-  Eigen::Vector3d v_WB = Eigen::Vector3d::Zero();
-  Eigen::Vector3d w_WB = Eigen::Vector3d::Zero();  // in world axes
-};
-
-/// At the start, at rest.
+/// At the start, at rest. The x axis of a rod points along it, away from the pivot.
 std::vector<BodyState> make_start(const ChainScene& scene);
 /// Greatest distance [m] between the two points that a joint holds together. NaN if any is.
 double compute_gap(const ChainScene& scene, const std::vector<BodyState>& bodies);

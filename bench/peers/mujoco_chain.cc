@@ -1,14 +1,11 @@
 // The heavy chain in MuJoCo, twice: as a tree of ball joints (its own way, which cannot open) and
 // as free bodies held together by equality constraints, which MuJoCo keeps soft.
 #include <fmt/format.h>
-#include <mujoco/mujoco.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
-#include <stdexcept>
 
 #include "bench/peers/chain.h"
+#include "bench/peers/mujoco_model.h"
 
 namespace stiction::bench {
 namespace {
@@ -21,10 +18,6 @@ struct MujocoSettings {
   double time_constant_steps =
       2;  // of an equality constraint, in h; below 2 MuJoCo advises against
 };
-
-std::string format_vector(const Eigen::Vector3d& v) {
-  return fmt::format("{:.17g} {:.17g} {:.17g}", v.x(), v.y(), v.z());
-}
 
 /// The frame of a body lies in the joint to its predecessor.
 std::string open_body(const ChainScene& scene, int index, const Eigen::Vector3d& p_in_parent) {
@@ -68,36 +61,12 @@ std::string make_model_text(const ChainScene& scene, const MujocoSettings& setti
       is_tree ? make_tree(scene) : make_connected(scene, settings));
 }
 
-struct ModelDeleter {
-  void operator()(mjModel* model) const { mj_deleteModel(model); }
-};
-struct DataDeleter {
-  void operator()(mjData* data) const { mj_deleteData(data); }
-};
-
-/// MuJoCo reads from files, real ones or those of its virtual file system.
-std::unique_ptr<mjModel, ModelDeleter> load_model(const std::string& text) {
-  const auto files = std::make_unique<mjVFS>();
-  mj_defaultVFS(files.get());
-  mj_makeEmptyFileVFS(files.get(), "chain.xml", static_cast<int>(text.size()));
-  std::memcpy(files->filedata[mj_findFileVFS(files.get(), "chain.xml")], text.data(), text.size());
-  char error[1000] = "";
-  std::unique_ptr<mjModel, ModelDeleter> model(
-      mj_loadXML("chain.xml", files.get(), error, sizeof error));
-  mj_deleteVFS(files.get());
-  if (!model) throw std::runtime_error(std::string("MuJoCo: ") + error);
-  return model;
-}
-
 class MujocoWorld final : public ChainWorld {
  public:
   MujocoWorld(const ChainScene& scene, const MujocoSettings& settings)
       : scene_(scene),
-        model_(load_model(make_model_text(scene, settings))),
-        data_(mj_makeData(model_.get())) {
-    // By default a warning is appended to a file in the working directory.
-    mju_user_warning = [](const char*) {};
-  }
+        model_(load_mujoco_model(make_model_text(scene, settings))),
+        data_(mj_makeData(model_.get())) {}
 
   void step() override { mj_step(model_.get(), data_.get()); }
 
@@ -118,17 +87,12 @@ class MujocoWorld final : public ChainWorld {
     }
   }
 
-  /// MuJoCo puts everything back to the start when a number becomes too large.
-  bool is_lost() const override {
-    return data_->warning[mjWARN_BADQPOS].number + data_->warning[mjWARN_BADQVEL].number +
-               data_->warning[mjWARN_BADQACC].number >
-           0;
-  }
+  bool is_lost() const override { return has_been_reset(*data_); }
 
  private:
   ChainScene scene_;
-  std::unique_ptr<mjModel, ModelDeleter> model_;
-  std::unique_ptr<mjData, DataDeleter> data_;
+  MujocoModel model_;
+  MujocoData data_;
 };
 
 std::string describe(const MujocoSettings& settings) {

@@ -5,6 +5,7 @@
 #include <ode/ode.h>
 
 #include "bench/peers/chain.h"
+#include "bench/peers/ode_library.h"
 
 namespace stiction::bench {
 namespace {
@@ -13,14 +14,6 @@ struct OdeSettings {
   int iterations = 0;  // of QuickStep; 0: dWorldStep
   double erp = 0.2;    // share of a joint error that one step removes
   double cfm = 0;      // [s/kg] velocity by which a joint gives way, per force
-};
-
-class OdeLibrary {
- public:
-  OdeLibrary() { dInitODE2(0); }
-  ~OdeLibrary() { dCloseODE(); }
-  OdeLibrary(const OdeLibrary&) = delete;
-  OdeLibrary& operator=(const OdeLibrary&) = delete;
 };
 
 class OdeWorld final : public ChainWorld {

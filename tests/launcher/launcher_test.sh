@@ -47,7 +47,7 @@ sleep 0.1
 rmdir "$state/building"
 [[ -e bin/stiction ]] && { echo "ninja: no work to do."; exit; }
 echo "[1/1] made-up linking"
-cp "$state/program" bin/stiction && cp "$state/program" bin/stiction_bench
+for name in stiction stiction_bench stiction_bench_scenes; do cp "$state/program" "bin/$name"; done
 TOOL
   tool ctest <<<'echo "made-up ctest in ${PWD##*/}"; [[ ! -e $state/fails-in-${PWD##*/} ]]'
   tool clang-format <<<'[[ ! -e $state/ugly ]]'
@@ -299,6 +299,18 @@ test_without_apt_it_names_what_it_needs_and_tries() {
   expect_out "[$PWD][run]"
   launch_foreign
   [[ -z $err ]] || fail "expected to be told only once"
+}
+
+test_comparisons_go_on_without_the_other_engines() {
+  have_packages run bench
+  launch bench scenes --list
+  expect_status 7
+  expect_err 'not compared with, since not installed: libode-dev'
+  expect_no_call '^apt-get'
+  have_packages peers
+  launch bench scenes --list
+  expect_status 7
+  [[ $err != *'not compared'* ]] || fail 'expected nothing to be missed'
 }
 
 for claim in $(compgen -A function test_); do
