@@ -69,8 +69,8 @@ TEST(BodyNewton, BalancesATowerOfRedundantContactsFromDisturbedImpulses) {
   }
   // Beyond its reach it fails and says so.
   StepSolution far = disturbed(answer, 0.5);
-  if (solver.solve(problem, far).status == SolverStatus::kConverged)
-    EXPECT_TRUE(certify(problem, far).meets(1e-10));
+  const bool has_converged = solver.solve(problem, far).status == SolverStatus::kConverged;
+  EXPECT_TRUE(!has_converged || certify(problem, far).meets(1e-10));
 }
 
 TEST(BodyNewton, PushesTheTopBlockOverTheOnesThatStick) {

@@ -14,6 +14,10 @@ namespace {
 /// by 1e-19 m. Of order h², hence without effect on the order of a scheme.
 constexpr double kTouchingShare = 1e-6;
 
+/// The certificate forgives the root of its tolerance in velocities, (T23): what a step with such
+/// an error has opened still touches.
+double touching_share(double tolerance) { return std::max(kTouchingShare, std::sqrt(tolerance)); }
+
 /// Impulse of a force over h, which may be unbounded.
 double bound(double h, double force) {
   return std::isinf(force) ? StepProblem::kUnbounded : h * force;
@@ -497,23 +501,16 @@ void StepAssembly::add_spook_contacts(const ContactModel& model, const State& st
 }
 
 void StepAssembly::add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
-                                         const VectorXd& v, std::span<const double> last_forces,
-                                         double tolerance) {
-  // The certificate forgives this share of a velocity, (T23).
-  const double forgiven = std::max(kTouchingShare, std::sqrt(tolerance));
+                                         const VectorXd& v, double tolerance) {
   if (model.num_contacts() == 0) return;
   gaps_.resize(model.num_contacts());
   model.evaluate_gaps(point.t, point.q, gaps_);
   measure_free_fall(model, v);
+  const double share = touching_share(tolerance);
   for (int j = 0; j < model.num_contacts(); ++j) {
     evaluate_contact(model, point, j);
-    double fall = 0;
-    for (int e = 0; e < contact_.rows.num_entries(); ++e)
-      fall += contact_.rows.entry_matrix(0, e).row(0).cwiseAbs().dot(free_fall_.segment(
-          problem_.dof_start[contact_.rows.entry_block(e)], contact_.rows.entry_columns(e)));
     // Not a number counts as touching, so that it is seen.
-    const bool has_pressed = last_forces[static_cast<std::size_t>(3) * j] > 0;
-    if (gaps_[j] > (has_pressed ? forgiven : kTouchingShare) * fall) continue;
+    if (gaps_[j] > share * fall_at_contact()) continue;
     const ContactInfo& info = model.contact(j);
     double* bias = add_contact(model, j);
     for (int i = 0; i < contact_.rows.num_rows(); ++i) {
@@ -521,6 +518,26 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
       bias[i] += restitution * (row_times(contact_, 0, i, v) + bias[i]);
     }
   }
+}
+
+void StepAssembly::find_touching(const ContactModel& model, const EvaluationPoint& point,
+                                 const VectorXd& v, const VectorXd& gaps, double tolerance,
+                                 std::vector<int>& contacts) {
+  measure_free_fall(model, v);
+  const double share = touching_share(tolerance);
+  for (int j = 0; j < model.num_contacts(); ++j) {
+    evaluate_contact(model, point, j);
+    if (gaps[j] <= share * fall_at_contact()) contacts.push_back(j);
+  }
+}
+
+/// How far forces alone move the contact that was evaluated last along its normal.
+double StepAssembly::fall_at_contact() const {
+  double fall = 0;
+  for (int e = 0; e < contact_.rows.num_entries(); ++e)
+    fall += contact_.rows.entry_matrix(0, e).row(0).cwiseAbs().dot(free_fall_.segment(
+        problem_.dof_start[contact_.rows.entry_block(e)], contact_.rows.entry_columns(e)));
+  return fall;
 }
 
 /// h²|k|/M per coordinate: how far forces alone move it in a step.

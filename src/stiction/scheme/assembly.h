@@ -109,12 +109,13 @@ class StepAssembly {
   /// The impulse of springs and dampers as they are at the start, into p.
   void add_explicit_springs(const ContactModel& model, const State& start, double h);
 
-  /// Contacts whose gap at `point` is ≤ 0 up to rounding, with Newton restitution in the biases
-  /// (T13). For those that pressed in the last step (forces, three per contact) the errors of a
-  /// solver with this tolerance count as rounding. Needs the momentum.
+  /// Contacts whose gap at `point` is ≤ 0, up to rounding and to what a solver with this tolerance
+  /// is forgiven, with Newton restitution in the biases (T13). Needs the momentum.
   void add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
-                             const VectorXd& v, std::span<const double> last_forces,
-                             double tolerance);
+                             const VectorXd& v, double tolerance);
+  /// Appends the same contacts to a list, for gaps at `point`.
+  void find_touching(const ContactModel& model, const EvaluationPoint& point, const VectorXd& v,
+                     const VectorXd& gaps, double tolerance, std::vector<int>& contacts);
   /// Contacts on velocity level, u = γ⁺: the bias is the drift.
   void add_contacts(const ContactModel& model, const EvaluationPoint& point,
                     std::span<const int> contacts);
@@ -185,6 +186,7 @@ class StepAssembly {
     return set.rows.times(row_block, row, problem_.dof_start.data(), v.data());
   }
   void measure_free_fall(const ContactModel& model, const VectorXd& v);
+  double fall_at_contact() const;
 
   FrictionSection section_;
   StepProblem problem_;

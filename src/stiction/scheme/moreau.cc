@@ -42,7 +42,7 @@ void MoreauScheme::step(const ContactModel& model, const State& start, const Sch
   assembly_.add_constraint_rows(model, mid, start, h, kConstraints);
   assembly_.add_spring_rows(model, mid, start, h, SpringRule::kEnd);
   forces_.recall(model, memory);
-  assembly_.add_touching_contacts(model, mid, start.v, forces_.contacts, solve.tolerance());
+  assembly_.add_touching_contacts(model, mid, start.v, solve.tolerance());
 
   forces_.write(assembly_, h, start_);
   const StepSolution& solution = solve.solve(assembly_.problem(), &start_);

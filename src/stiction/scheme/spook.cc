@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stiction/base/error.h"
 
 namespace stiction {
@@ -36,12 +38,8 @@ void SpookScheme::step(const ContactModel& model, const State& start, const Sche
   forces_.recall(model, memory);
   ContactEvaluator::compute_gaps(model, start.t, start.q, gaps_);
   touching_.clear();
-  // A contact that pressed in the last step may have opened by what the solver is forgiven; its gap
-  // is part of its row.
   for (int j = 0; j < model.num_contacts(); ++j)
-    if (!(gaps_[j] > options_.events.contact_tolerance) ||
-        forces_.contacts[static_cast<std::size_t>(3) * j] > 0)
-      touching_.push_back(j);
+    if (!(gaps_[j] > options_.events.contact_tolerance)) touching_.push_back(j);
   strike(model, h, solve, result);
   if (h == 0) {
     result.end = start_;
@@ -89,7 +87,7 @@ void SpookScheme::strike(const ContactModel& model, double h, SolveStage& solve,
                            .energy_change = change.value_or(0)});
 }
 
-void SpookScheme::assemble(const ContactModel& model, double h) {
+void SpookScheme::assemble(const ContactModel& model, double h, double tolerance) {
   const EvaluationPoint here{start_.t, start_.q};
   const StepAssembly::SpookForm form{.compliance = options_.spook.compliance,
                                      .relaxation = options_.spook.relaxation * h};
@@ -101,6 +99,10 @@ void SpookScheme::assemble(const ContactModel& model, double h) {
     assembly_.add_geometric_stiffness(model, here, start_.v, h, forces_.joints, forces_.contacts,
                                       {.inertia = 1, .momentum = options_.spook.stiffness_return});
   assembly_.add_spook_rows(model, start_, h, form);
+  // What the solver is forgiven may have opened contacts; their gaps are part of their rows.
+  assembly_.find_touching(model, here, start_.v, gaps_, tolerance, touching_);
+  std::sort(touching_.begin(), touching_.end());
+  touching_.erase(std::unique(touching_.begin(), touching_.end()), touching_.end());
   assembly_.add_spook_contacts(model, start_, h, form, touching_);
 }
 
@@ -110,7 +112,7 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
   SolverReport report;
   const StepSolution* solution = nullptr;
   for (int repetition = 0;; ++repetition) {
-    assemble(model, h);
+    assemble(model, h, solve.tolerance());
     forces_.write(assembly_, h, solver_start_);
     solution = &solve.probe(assembly_.problem(), report, &solver_start_);
     forces_.read(model, assembly_, *solution, h);

@@ -28,7 +28,7 @@ class SpookScheme final : public Scheme {
  private:
   void strike(const ContactModel& model, double h, SolveStage& solve, StepResult& result);
   void step_linearly(const ContactModel& model, double h, SolveStage& solve, StepResult& result);
-  void assemble(const ContactModel& model, double h);
+  void assemble(const ContactModel& model, double h, double tolerance);
 
   SteppingOptions options_;
   StepAssembly assembly_;
