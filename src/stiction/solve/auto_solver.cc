@@ -48,7 +48,9 @@ constexpr int kManyDiscs = 300;
 /// some in every step.
 constexpr int kWarmSweeps = 300;
 constexpr int kLeastSweeps = 5;
-/// Newton's method ends in few iterations or is on the wrong track.
+/// Newton's method ends in few iterations or is on the wrong track. The first answer of things at
+/// rest is what all others start from.
+constexpr double kPreciseShare = 1e-2;
 constexpr int kPreciseIterations = 60;
 constexpr int kAdmmIterations = 500;
 constexpr int kDirectRounds = 20;
@@ -237,7 +239,7 @@ class AutoSolver::Team {
         body_newton_({.tolerance = options.tolerance,
                       .goal = kRestShare * options.tolerance,
                       .measure = precise(options.measure)}),
-        precise_newton_({.tolerance = options.tolerance,
+        precise_newton_({.tolerance = kPreciseShare * options.tolerance,
                          .measure = precise(options.measure),
                          .max_iterations = kPreciseIterations,
                          .max_flops = kStepFlops,
