@@ -38,8 +38,12 @@ void SpookScheme::step(const ContactModel& model, const State& start, const Sche
   forces_.recall(model, memory);
   ContactEvaluator::compute_gaps(model, start.t, start.q, gaps_);
   touching_.clear();
+  // A contact that pressed in the last step may have opened by what the solver is forgiven; its gap
+  // is part of its row.
   for (int j = 0; j < model.num_contacts(); ++j)
-    if (!(gaps_[j] > options_.events.contact_tolerance)) touching_.push_back(j);
+    if (!(gaps_[j] > options_.events.contact_tolerance) ||
+        forces_.contacts[static_cast<std::size_t>(3) * j] > 0)
+      touching_.push_back(j);
   strike(model, h, solve, result);
   if (h == 0) {
     result.end = start_;
@@ -99,7 +103,7 @@ void SpookScheme::assemble(const ContactModel& model, double h, double tolerance
     assembly_.add_geometric_stiffness(model, here, start_.v, h, forces_.joints, forces_.contacts,
                                       {.inertia = 1, .momentum = options_.spook.stiffness_return});
   assembly_.add_spook_rows(model, start_, h, form);
-  // What the solver is forgiven may have opened contacts; their gaps are part of their rows.
+  // Also contacts that pressed nothing, but may have to now.
   assembly_.find_touching(model, here, start_.v, gaps_, tolerance, touching_);
   std::sort(touching_.begin(), touching_.end());
   touching_.erase(std::unique(touching_.begin(), touching_.end()), touching_.end());
