@@ -51,6 +51,8 @@ constexpr int kLeastSweeps = 5;
 /// Newton's method ends in few iterations or is on the wrong track. The first answer of things at
 /// rest is what all others start from.
 constexpr double kPreciseShare = 1e-2;
+/// A looser tolerance saves Newton's method next to nothing, and what rests would not stay at rest.
+constexpr double kLoosest = 1e-7;
 constexpr int kPreciseIterations = 60;
 constexpr int kAdmmIterations = 500;
 constexpr int kDirectRounds = 20;
@@ -236,10 +238,10 @@ class AutoSolver::Team {
         direct_iterative_({.tolerance = options.tolerance,
                            .measure = precise(options.measure),
                            .max_rounds = kDirectRounds}),
-        body_newton_({.tolerance = options.tolerance,
-                      .goal = kRestShare * options.tolerance,
+        body_newton_({.tolerance = std::min(options.tolerance, kLoosest),
+                      .goal = kRestShare * std::min(options.tolerance, kLoosest),
                       .measure = precise(options.measure)}),
-        precise_newton_({.tolerance = kPreciseShare * options.tolerance,
+        precise_newton_({.tolerance = kPreciseShare * std::min(options.tolerance, kLoosest),
                          .measure = precise(options.measure),
                          .max_iterations = kPreciseIterations,
                          .max_flops = kStepFlops,
@@ -302,7 +304,10 @@ class AutoSolver::Team {
   /// A first attempt at a problem with friction, worth its while at a loose tolerance.
   void try_few_sweeps(const StepProblem& problem, StepSolution& solution, double& best,
                       SolverReport& report) {
-    if (!is_tight_ && !inspect(problem).is_lcp)
+    const Traits traits = inspect(problem);
+    // What rests would not stay at rest.
+    const bool is_too_rough = is_for_steps_ && traits.is_smooth;
+    if (!is_tight_ && !traits.is_lcp && !is_too_rough)
       run(problem, few_sweeps_, solution, solution, best, report);
   }
 
