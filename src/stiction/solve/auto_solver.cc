@@ -296,8 +296,6 @@ class AutoSolver::Team {
         : is_newton ? start
                     : solution,
         solution, best, report);
-    // An answer that is not precise is worth another method.
-    if (method == Method::kBodyNewton && best > 0) best = kInfinity;
     return true;
   }
 
@@ -332,6 +330,8 @@ class AutoSolver::Team {
     const SolverReport outcome = solver.solve(problem, trial_);
     report.iterations += outcome.iterations;
     if (outcome.status == SolverStatus::kUnsupported || !outcome.has_answer) return;
+    // Where it gives up it may be anywhere.
+    if (&solver == &body_newton_ && outcome.status != SolverStatus::kConverged) return;
     report.has_answer = true;
     // They ask the same judge before they say so.
     const bool is_confirmed = outcome.status == SolverStatus::kConverged;
