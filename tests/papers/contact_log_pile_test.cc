@@ -56,7 +56,9 @@ TEST(LogPile, GaussSeidelSweepsStallWhereTheSolverConverges) {
   Simulation simulation(scene.model, options_of(scene));
   while (simulation.state().t < 0.5) simulation.step();
   const StepProblem& problem = simulation.last_problem();
-  EXPECT_LE(certified_residual(problem, "auto", 1e-7), 1e-7);
+  // What a step of this scene asks of its solver: a tenth of the tolerance.
+  const double asked = 0.1 * scene.simulate.tolerance;
+  EXPECT_LE(certified_residual(problem, "auto", asked), asked);
   for (const PgsVariant variant : kPgsVariants) {
     const Sweeps sweeps = sweep(problem, variant, 200);
     EXPECT_FALSE(sweeps.has_converged);

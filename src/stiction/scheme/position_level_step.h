@@ -13,8 +13,6 @@
 
 namespace stiction {
 
-/// StepResult::failure where the nonlinear variant finds no fixed point.
-
 class PositionLevelStep {
  public:
   explicit PositionLevelStep(FrictionSection section) : assembly_(section) {}
