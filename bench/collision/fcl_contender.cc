@@ -2,10 +2,6 @@
 // several shapes: they are several objects, as with us. It reports shapes that overlap, not those
 // that are near.
 #include <fcl/broadphase/broadphase_dynamic_AABB_tree.h>
-#include <fcl/geometry/shape/box.h>
-#include <fcl/geometry/shape/capsule.h>
-#include <fcl/geometry/shape/convex.h>
-#include <fcl/geometry/shape/sphere.h>
 #include <fcl/narrowphase/collision.h>
 #include <fcl/narrowphase/collision_object.h>
 
@@ -14,36 +10,15 @@
 #include <utility>
 
 #include "bench/collision/contender.h"
-#include "stiction/geometry/convex_hull.h"
+#include "bench/collision/fcl_geometry.h"
 
 namespace stiction::bench {
 namespace {
 
 using FclObject = fcl::CollisionObjectd;
-using FclGeometry = std::shared_ptr<fcl::CollisionGeometryd>;
 
 /// Enough for the eight corners of two faces that meet.
 constexpr std::size_t kMaxContacts = 8;
-
-FclGeometry make_hull(const Convex& convex) {
-  const std::vector<Triangle> triangles = compute_convex_hull(convex.points).value();
-  const auto faces = std::make_shared<std::vector<int>>();
-  for (const Triangle& triangle : triangles) {
-    faces->push_back(3);
-    faces->insert(faces->end(), triangle.begin(), triangle.end());
-  }
-  const auto vertices = std::make_shared<const std::vector<Eigen::Vector3d>>(convex.points);
-  return std::make_shared<fcl::Convexd>(vertices, static_cast<int>(triangles.size()), faces);
-}
-
-FclGeometry make_geometry(const Shape& shape) {
-  if (const auto* sphere = std::get_if<Sphere>(&shape))
-    return std::make_shared<fcl::Sphered>(sphere->radius);
-  if (const auto* box = std::get_if<Box>(&shape)) return std::make_shared<fcl::Boxd>(box->size);
-  if (const auto* capsule = std::get_if<Capsule>(&shape))
-    return std::make_shared<fcl::Capsuled>(capsule->radius, capsule->length);
-  return make_hull(std::get<Convex>(shape));
-}
 
 class FclContender final : public Contender {
  public:

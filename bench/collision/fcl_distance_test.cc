@@ -6,12 +6,6 @@
 // a step gains less than the tolerance δ, which leaves a few √δ where it converges slowly; but what
 // it finds is the distance of two points, hence never less than ours. Configurations that FCL gives
 // up on, and says so, are left out and counted. With δ = 1e-8 it aborts instead.
-#include <fcl/geometry/shape/box.h>
-#include <fcl/geometry/shape/capsule.h>
-#include <fcl/geometry/shape/convex.h>
-#include <fcl/geometry/shape/cylinder.h>
-#include <fcl/geometry/shape/ellipsoid.h>
-#include <fcl/geometry/shape/sphere.h>
 #include <fcl/narrowphase/distance.h>
 
 #include <gtest/gtest.h>
@@ -25,38 +19,15 @@
 #include <tuple>
 #include <vector>
 
-#include "stiction/geometry/convex_hull.h"
+#include "bench/collision/fcl_geometry.h"
 #include "stiction/geometry/distance.h"
 #include "tests/geometry/random_pairs.h"
 
 namespace stiction {
 namespace {
 
-using FclGeometry = std::shared_ptr<fcl::CollisionGeometryd>;
-
-FclGeometry make_hull(const Convex& convex) {
-  const std::vector<Triangle> triangles = compute_convex_hull(convex.points).value();
-  const auto faces = std::make_shared<std::vector<int>>();
-  for (const Triangle& triangle : triangles) {
-    faces->push_back(3);
-    faces->insert(faces->end(), triangle.begin(), triangle.end());
-  }
-  const auto vertices = std::make_shared<const std::vector<Eigen::Vector3d>>(convex.points);
-  return std::make_shared<fcl::Convexd>(vertices, static_cast<int>(triangles.size()), faces);
-}
-
-FclGeometry make_geometry(const Shape& shape) {
-  if (const auto* sphere = std::get_if<Sphere>(&shape))
-    return std::make_shared<fcl::Sphered>(sphere->radius);
-  if (const auto* capsule = std::get_if<Capsule>(&shape))
-    return std::make_shared<fcl::Capsuled>(capsule->radius, capsule->length);
-  if (const auto* box = std::get_if<Box>(&shape)) return std::make_shared<fcl::Boxd>(box->size);
-  if (const auto* cylinder = std::get_if<Cylinder>(&shape))
-    return std::make_shared<fcl::Cylinderd>(cylinder->radius, cylinder->length);
-  if (const auto* ellipsoid = std::get_if<Ellipsoid>(&shape))
-    return std::make_shared<fcl::Ellipsoidd>(ellipsoid->radii);
-  return make_hull(std::get<Convex>(shape));
-}
+using bench::FclGeometry;
+using bench::make_geometry;
 
 fcl::Transform3d transform_of(const Pose& pose) {
   fcl::Transform3d transform = fcl::Transform3d::Identity();
