@@ -44,9 +44,15 @@ constexpr int kPatientSweeps = 20000;
 constexpr int kFewSweeps = 20;
 /// Above this number of contacts sweeps hardly ever reach a tight tolerance from a cold start.
 constexpr int kManyDiscs = 300;
+/// Up to this number Newton's method costs next to nothing.
+constexpr int kFewDiscs = 30;
 /// From impulses of the step before they mostly do. What rests comes to rest entirely if there are
 /// some in every step.
 constexpr int kWarmSweeps = 300;
+constexpr int kWarmStall = 50;
+/// Of what is acceptable: what moves needs no better answers, and they cost three times as much for
+/// every digit.
+constexpr double kEnough = 0.7;
 constexpr int kLeastSweeps = 5;
 /// Newton's method ends in few iterations or is on the wrong track. The first answer of things at
 /// rest is what all others start from.
@@ -65,7 +71,7 @@ constexpr double kRestShare = 1e-3;
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
 constexpr double kIslandShare = 0.5;
 
-/// kPolish takes what the others have come to for a start (saddle_polish.h).
+/// kPolish takes what the others have come to for a start (saddle_polish.h), kColdNewton nothing.
 enum class Method {
   kLemke,
   kBlockPivot,
@@ -76,6 +82,7 @@ enum class Method {
   kPreciseNewton,
   kAdmm,
   kNewton,
+  kColdNewton,
   kInteriorPoint,
   kPolish,
   kPatientSweeps
@@ -90,6 +97,7 @@ struct Traits {
   int num_contacts = 0;
   bool is_small() const { return num_lemke_rows <= kMaxLemkeRows; }  // for pivoting
   bool is_step = false;                                              // of a simulation
+  bool is_impact = false;                                            // takes no time
   bool is_warm = false;  // there are impulses to start from
 };
 
@@ -97,6 +105,7 @@ Traits inspect(const StepProblem& problem) {
   Traits traits;
   traits.num_lemke_rows = problem.num_bilateral();
   traits.num_contacts = problem.num_contacts();
+  traits.is_impact = problem.h == 0;
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int num_rows = problem.contacts.num_rows(j);
     const bool has_friction = num_rows > 1 && problem.mu[j] > 0;
@@ -116,17 +125,17 @@ Traits inspect(const StepProblem& problem) {
 /// the step before, or whose answers are precise. Those that chains end with are slow.
 std::span<const Method> choose_for_steps(const Traits& traits) {
   using enum Method;
-  static constexpr Method kForDiscs[] = {kBodyNewton, kPreciseNewton};
-  static constexpr Method kForManyDiscs[] = {kBodyNewton, kWarmSweeps, kAdmm};
-  static constexpr Method kForManyFirstDiscs[] = {kPreciseNewton, kAdmm};
+  static constexpr Method kForFewDiscs[] = {kBodyNewton, kPreciseNewton};
+  static constexpr Method kForDiscs[] = {kBodyNewton, kWarmSweeps};
+  static constexpr Method kForFirstDiscs[] = {kPreciseNewton, kAdmm};
   static constexpr Method kForManyCorners[] = {kDirect};
   if (!traits.is_step || traits.is_lcp) return {};
   if (traits.is_cornered && !traits.is_small()) return kForManyCorners;
   if (traits.is_cornered || !traits.is_smooth) return {};
-  const bool has_many = traits.num_contacts > kManyDiscs;
-  if (traits.is_warm && has_many) return kForManyDiscs;
-  if (has_many) return kForManyFirstDiscs;
-  return std::span(kForDiscs).subspan(traits.is_warm ? 0 : 1);
+  if (traits.num_contacts <= kFewDiscs)
+    return std::span(kForFewDiscs).subspan(traits.is_warm ? 0 : 1);
+  if (traits.is_impact) return std::span(kForDiscs).subspan(1);
+  return traits.is_warm ? std::span<const Method>(kForDiscs) : kForFirstDiscs;
 }
 
 /// The methods for a problem, cheapest first. Steps of a simulation are worth an exact answer where
@@ -137,8 +146,9 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   static constexpr Method kForLargeLcp[] = {kSweeps, kNewton, kPatientSweeps, kLemke};
   static constexpr Method kForCorners[] = {kLemke, kSweeps, kPolish, kPatientSweeps};
   static constexpr Method kForManyCorners[] = {kSweeps, kPatientSweeps, kLemke};
-  static constexpr Method kForDiscs[] = {kSweeps, kNewton, kInteriorPoint, kPolish, kPatientSweeps};
-  static constexpr Method kForManyDiscs[] = {kNewton, kInteriorPoint, kPatientSweeps};
+  static constexpr Method kForDiscs[] = {kSweeps,        kNewton, kColdNewton,
+                                         kInteriorPoint, kPolish, kPatientSweeps};
+  static constexpr Method kForManyDiscs[] = {kNewton, kColdNewton, kInteriorPoint, kPatientSweeps};
   static constexpr Method kForPlanes[] = {kSweeps,        kNewton, kLemke,
                                           kInteriorPoint, kPolish, kPatientSweeps};
   static constexpr Method kForSmallPlanes[] = {kLemke, kSweeps, kNewton, kPolish, kPatientSweeps};
@@ -214,6 +224,11 @@ bool is_zero(const StepSolution& solution) {
   return all_zero(solution.r) && all_zero(solution.lambda) && all_zero(solution.w);
 }
 
+/// What ends a search of methods whose answers will do for a step, no more.
+double enough(const AutoOptions& options) {
+  return std::max(options.tolerance, options.is_for_steps() ? kEnough * options.acceptable : 0);
+}
+
 }  // namespace
 
 /// The solvers that are tried, all with the same tolerance.
@@ -230,9 +245,10 @@ class AutoSolver::Team {
         few_sweeps_({.tolerance = options.tolerance,
                      .measure = options.measure,
                      .max_iterations = kFewSweeps}),
-        warm_sweeps_({.tolerance = options.tolerance,
+        warm_sweeps_({.tolerance = enough(options),
                       .measure = options.measure,
                       .max_iterations = kWarmSweeps,
+                      .stall_sweeps = kWarmStall,
                       .start_measure = precise(options.measure),
                       .least_sweeps = kLeastSweeps}),
         direct_iterative_({.tolerance = options.tolerance,
@@ -246,18 +262,19 @@ class AutoSolver::Team {
                          .max_iterations = kPreciseIterations,
                          .max_flops = kStepFlops,
                          .has_interior_stage = false}),
-        admm_({.tolerance = options.tolerance,
+        admm_({.tolerance = enough(options),
                .measure = options.measure,
                .max_iterations = kAdmmIterations}),
-        newton_({.tolerance = options.tolerance,
+        newton_({.tolerance = enough(options),
                  .measure = options.measure,
                  .max_flops = options.is_for_steps() ? kStepFlops : kMaxFlops}),
-        interior_point_({.tolerance = options.tolerance,
+        interior_point_({.tolerance = enough(options),
                          .measure = options.measure,
                          .max_flops = options.is_for_steps() ? kStepFlops : kMaxFlops}),
-        patient_sweeps_({.tolerance = options.tolerance,
+        patient_sweeps_({.tolerance = enough(options),
                          .measure = options.measure,
                          .max_iterations = kPatientSweeps}),
+        enough_(enough(options)),
         acceptable_(std::max(options.tolerance, options.acceptable)),
         prefers_exact_(options.measure != StoppingMeasure::kPublished),
         is_for_steps_(options.is_for_steps()),
@@ -276,17 +293,19 @@ class AutoSolver::Team {
     const int num_quick = static_cast<int>(quick.size()), place = level - num_quick;
     if (place >= static_cast<int>(chain.size())) return false;
     const Method method = place < 0 ? quick[level] : chain[place];
-    limit_ = place > 0 || (level > 0 && place == -1) ? acceptable_ : judge_.tolerance();
+    limit_ = place > 0 ? acceptable_ : num_quick > 0 ? enough_ : judge_.tolerance();
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
+    if (method == Method::kColdNewton && !traits.is_warm) return true;
     report.stage = std::max(report.stage, level);
     if (method == Method::kPolish) {
       polish(problem, solution, best);
       return true;
     }
     // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
-    // to five times. Where what the step before left was of no use the chain begins from nothing.
+    // to five times. Sweeps that what the step before left was of no use to begin from nothing.
     const bool is_newton = method == Method::kNewton || method == Method::kPreciseNewton;
-    const bool is_cold = num_quick > 0 && (place == 0 || (place > 0 && is_newton));
+    const bool is_cold =
+        method == Method::kColdNewton || (num_quick > 0 && place == 0 && !is_newton);
     if (is_cold) cold_.set_zero(problem);
     constexpr double kShortest = 1e-4;  // [s] no limit would be none at all
     const double seconds = deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0;
@@ -296,6 +315,8 @@ class AutoSolver::Team {
         : is_newton ? start
                     : solution,
         solution, best, report);
+    if (num_quick > 0 && traits.is_smooth && best <= limit_)
+      settle(problem, method, place < 0, solution, best, report);
     return true;
   }
 
@@ -330,8 +351,6 @@ class AutoSolver::Team {
     const SolverReport outcome = solver.solve(problem, trial_);
     report.iterations += outcome.iterations;
     if (outcome.status == SolverStatus::kUnsupported || !outcome.has_answer) return;
-    // Where it gives up it may be anywhere.
-    if (&solver == &body_newton_ && outcome.status != SolverStatus::kConverged) return;
     report.has_answer = true;
     // They ask the same judge before they say so.
     const bool is_confirmed = outcome.status == SolverStatus::kConverged;
@@ -340,6 +359,44 @@ class AutoSolver::Team {
       best = found;
       solution = trial_;
     }
+  }
+
+  /// Hardly anything is left of the motion that the bodies would have without impulses.
+  bool rests(const StepProblem& problem, const StepSolution& solution) {
+    constexpr double kMotion = 1e-4;
+    double energy = 0, free_energy = 0;
+    for (int b = 0; b < problem.num_blocks(); ++b) {
+      const int first = problem.dof_start[b], n = problem.block_size(b);
+      const ConstVectorMap w(solution.w.data() + first, n), p(problem.p.data() + first, n);
+      energy += w.dot(problem.mass_block(b).lazyProduct(w));
+      const double* mass = problem.mass_values.data() + problem.mass_start[b];
+      mass_.assign(mass, mass + static_cast<std::ptrdiff_t>(n) * n);
+      swap_.resize(n);
+      free_.assign(p.data(), p.data() + n);
+      if (!factor_lu(mass_.data(), n, swap_.data())) return false;
+      solve_lu(mass_.data(), n, swap_.data(), free_.data());
+      free_energy += p.dot(ConstVectorMap(free_.data(), n));
+    }
+    return energy <= kMotion * kMotion * free_energy;
+  }
+
+  /// What rests is asked for more than a step: errors would add up. Mostly it is there already once
+  /// statuses are right.
+  void settle(const StepProblem& problem, Method method, bool has_others, StepSolution& solution,
+              double& best, SolverReport& report) {
+    const bool is_precise = method == Method::kBodyNewton || method == Method::kPreciseNewton;
+    if ((best == 0 && is_precise) || !rests(problem, solution)) return;
+    if (method != Method::kBodyNewton) {
+      trial_ = solution;
+      const SolverReport outcome = body_newton_.solve(problem, trial_);
+      report.iterations += outcome.iterations;
+      if (outcome.status == SolverStatus::kConverged) {
+        solution = trial_;
+        return;
+      }
+    }
+    if (best == 0) best = judge_.measure(problem, solution);
+    if (has_others) limit_ = judge_.tolerance();
   }
 
   void polish(const StepProblem& problem, StepSolution& solution, double& best) {
@@ -370,6 +427,7 @@ class AutoSolver::Team {
       case Method::kAdmm:
         return admm_;
       case Method::kNewton:
+      case Method::kColdNewton:
         return newton_;
       case Method::kInteriorPoint:
         return interior_point_;
@@ -396,9 +454,11 @@ class AutoSolver::Team {
   SaddlePolish polish_;
   DirectAttempt direct_;
   StepSolution trial_;
-  double acceptable_;
+  double enough_, acceptable_;
   double limit_ = judge_.tolerance();  // what will do after the last method
   StepSolution cold_;
+  std::vector<double> mass_, free_;  // of a body, scratch
+  std::vector<int> swap_;
   bool prefers_exact_, is_for_steps_, is_tight_;
 };
 
@@ -435,9 +495,11 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
     best = kInfinity;  // that of another answer
   }
   // Parts that all pass by themselves may still fail together, where data of one limit what counts
-  // as an impulse of another (T22); published errors are of the whole.
-  if (!is_solved && (pending_.empty() || options_.measure == StoppingMeasure::kPublished))
-    is_solved = solve_whole(problem, level, best, report, solution);
+  // as an impulse of another (T22); published errors are of the whole. A step that fails costs more
+  // than another search on other paths.
+  const bool is_worth_it = pending_.empty() || options_.measure == StoppingMeasure::kPublished ||
+                           (options_.is_for_steps() && problem.num_contacts() <= kManyDiscs);
+  if (!is_solved && is_worth_it) is_solved = solve_whole(problem, level, best, report, solution);
   if (is_solved) report.status = SolverStatus::kConverged;
   return is_solved ? report : admit_failure(problem, report, solution);
 }

@@ -24,6 +24,8 @@ constexpr int kMaxTrials = 6;
 /// above this level.
 constexpr int kSettling = 3;
 constexpr double kLeastGain = 0.5, kHopeless = 1e-3;
+/// A start beyond this is of another motion, and its statuses are.
+constexpr double kFarStart = 3e-4;
 
 }  // namespace
 
@@ -39,6 +41,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   double level = judge_.evaluate(blocks_, state_);
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
+  if (!(level <= kFarStart)) return report;
   build_pattern(problem);
   lu_.analyse(matrix_);
   const double num_pivots = problem.num_dofs(),
