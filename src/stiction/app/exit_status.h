@@ -7,6 +7,7 @@ enum ExitStatus : int {
   kDone = 0,            // and every step within tolerance
   kBadInput = 2,        // or a file that cannot be read or written; the message is on stderr
   kAboveTolerance = 3,  // finished or stopped with a step above tolerance
+  kNotVerified = 4,     // a law is broken
   kInterrupted = 130,   // by SIGINT or SIGTERM, as shells expect
 };
 

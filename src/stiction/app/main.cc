@@ -22,7 +22,8 @@ int run_program(int argc, char** argv) {
       "stiction"};
   app.set_version_flag("--version", std::string(stiction::version()));
   app.require_subcommand(0, 1);  // checked below: a misspelt one is unexpected, not missing
-  app.footer("Exit status: 0 done, 2 bad input, 3 above tolerance, 130 interrupted.");
+  app.footer(
+      "Exit status: 0 done, 2 bad input, 3 above tolerance, 4 not verified, 130\ninterrupted.");
   stiction::Action action;
   stiction::add_run_command(app, action);
   stiction::add_solve_command(app, action);
@@ -30,9 +31,11 @@ int run_program(int argc, char** argv) {
   stiction::add_check_command(app, action);
   stiction::add_list_command(app, action);
   stiction::add_export_command(app, action);
+  stiction::add_verify_command(app, action);
   try {
     app.parse(argc, argv);
-    if (!action) throw CLI::RequiredError("A command: run, solve, compare, check, list or export");
+    if (!action)
+      throw CLI::RequiredError("A command: run, solve, compare, check, list, export or verify");
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return stiction::kBadInput;
     if (!std::cout.flush()) throw stiction::IoError("cannot write to the standard output");

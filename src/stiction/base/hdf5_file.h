@@ -73,6 +73,10 @@ class Hdf5File {
   /// The first `num_rows` rows; num_rows is at most shape().rows.
   template <class T>
   std::vector<T> read_rows(const std::string& object, std::int64_t num_rows) const;
+  /// `num_rows` rows from row `first` on, all of them within shape().rows.
+  template <class T>
+  std::vector<T> read_rows(const std::string& object, std::int64_t first,
+                           std::int64_t num_rows) const;
   std::string read_text(const std::string& object) const;
   /// A list of fixed-length texts.
   std::vector<std::string> read_texts(const std::string& object) const;

@@ -73,6 +73,13 @@ class ContactModel : public Model {
   void mark_suppressed(const VectorXd& start_gaps, const VectorXd& gaps,
                        const std::vector<char>& is_active, std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
+  /// Which shapes a contact is between and where they touch at (t, q); numbers of shapes are −1 and
+  /// the touch without meaning for contacts that systems name.
+  TouchingPair locate_touch(double t, const VectorXd& q, int contact) const {
+    return contact < num_fixed_contacts()
+               ? TouchingPair{-1, -1}
+               : evaluate_pair(t, q, detected_[contact - num_fixed_contacts()]);
+  }
   System::ContactPlace locate_contact(const State& state, int contact) const;
   /// Of joints, springs and contacts. Three forces per contact.
   void add_geometric_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,

@@ -71,6 +71,21 @@ void Model::record(const State& state, VectorXd& q, VectorXd& v) const {
   }
 }
 
+void Model::restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
+                    State& state) const {
+  state.q.resize(num_q());
+  state.v.resize(num_v());
+  int i = 0, k = 0;
+  for (const Part& part : parts_) {
+    const int nq = part.system->num_recorded_q(), nv = part.system->num_recorded_v();
+    part.system->restore(recorded_q.segment(i, nq), recorded_v.segment(k, nv),
+                         state.q.segment(part.q_offset, part.system->num_q()),
+                         state.v.segment(part.v_offset, part.system->num_v()));
+    i += nq;
+    k += nv;
+  }
+}
+
 void Model::displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const {
   out.resize(q.size());
   for (const Part& part : parts_)

@@ -84,6 +84,9 @@ class Model {
   std::vector<std::string> joint_row_names() const;
   std::vector<std::string> fixed_contact_names() const;
   void record(const State& state, VectorXd& q, VectorXd& v) const;
+  /// q and v of the state that a recording shows so; sizes are those of q_names and v_names.
+  void restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
+               State& state) const;
 
   // The functions of all systems together, in the order of the parts; see System.
   void displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const;

@@ -209,6 +209,29 @@ void RigidBodySystem::record(double t, const ConstVectorRef& q, const ConstVecto
       if (is_angle(coordinate)) recorded_q[k++] = coordinate_value(t, q, j, coordinate);
 }
 
+void RigidBodySystem::restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
+                              VectorRef q, VectorRef v) const {
+  for (const int index : block_body_) {
+    const Body& body = bodies_[index];
+    const double* from = recorded_q.data() + 7 * static_cast<std::ptrdiff_t>(body.recorded);
+    double* to = q.data() + body.q_offset;
+    std::copy_n(from + 3, 4, to + 3);
+    const Matrix3d rotation = quaternion_at(from + 3).toRotationMatrix();
+    const Vector3d arm = rotation * body.center;
+    Eigen::Map<Vector3d> center(to);
+    center = Eigen::Map<const Vector3d>(from) + arm;
+    const Vector3d angular = recorded_v.segment<3>(6 * body.recorded + 3);
+    Vector6d six;
+    six.head<3>() = recorded_v.segment<3>(6 * body.recorded) + angular.cross(arm);
+    six.tail<3>() = rotation.transpose() * angular;
+    project(body, six, v.data() + body.v_offset);
+  }
+  int next = 7 * num_recorded_;
+  for (const Joint& joint : joints_)
+    for (const int angle : joint.angle)
+      if (angle >= 0) q[angle] = recorded_q[next++];
+}
+
 void RigidBodySystem::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
                                VectorRef out) const {
   for (const int index : block_body_) {

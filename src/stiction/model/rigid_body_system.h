@@ -78,6 +78,8 @@ class RigidBodySystem final : public System, public Surfaces {
   int num_recorded_v() const override { return 6 * num_recorded_; }
   void record(double t, const ConstVectorRef& q, const ConstVectorRef& v, VectorRef recorded_q,
               VectorRef recorded_v) const override;
+  void restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v, VectorRef q,
+               VectorRef v) const override;
   void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
                 VectorRef out) const override;
   void displacement(const ConstVectorRef& from, const ConstVectorRef& to,

@@ -139,6 +139,10 @@ class System {
   virtual void record(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                       VectorRef recorded_q, VectorRef recorded_v) const;  // as they are
 
+  /// The state of which a recording shows these numbers: record() undone, up to rounding.
+  virtual void restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
+                       VectorRef q, VectorRef v) const;  // as they are
+
   /// q after the displacement h v; `out` may be `q`.
   virtual void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
                         VectorRef out) const;  // q + h v

@@ -1,6 +1,8 @@
 // Names that the writer and the reader of recordings share.
 #pragma once
 
+#include <string_view>
+
 namespace stiction::recording_format {
 
 inline constexpr const char* kFormat = "stiction recording";
@@ -18,5 +20,31 @@ inline constexpr int kCommitColumns = 3;
 /// /events/complete: row i counts the rows of /events that row i of /commit stands for. It is not a
 /// column of /commit since recordings and readers without events are to be read and to read on.
 inline constexpr const char* kEventsComplete = "events/complete";
+
+/// /phases/complete: likewise, rows of /phases, /phases/contacts and /phases/states.
+inline constexpr const char* kPhasesComplete = "phases/complete";
+inline constexpr int kPhaseCounts = 3;
+
+/// Attributes of the group /settings, all of them numbers; `friction` beside them is a text.
+inline constexpr std::string_view kSettings[] = {"tolerance",
+                                                 "every",
+                                                 "projection",
+                                                 "jacobians",
+                                                 "nonlinear",
+                                                 "gyroscopic",
+                                                 "events.collisions",
+                                                 "events.transitions",
+                                                 "events.contact_tolerance",
+                                                 "events.contact_growth",
+                                                 "events.min_step",
+                                                 "events.time_tolerance",
+                                                 "events.restitution_threshold",
+                                                 "error_control.tolerance",
+                                                 "error_control.min_step",
+                                                 "spook.relaxation",
+                                                 "spook.compliance",
+                                                 "spook.geometric_stiffness",
+                                                 "spook.stiffness_return",
+                                                 "spook.position_iteration"};
 
 }  // namespace stiction::recording_format

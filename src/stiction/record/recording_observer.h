@@ -18,6 +18,7 @@ class RecordingObserver final : public StepObserver {
                     const std::string& scene_text, int every);
 
   void on_step(const StepRecord& record) override;
+  bool wants_phases() const override { return true; }
   /// Writes the last state if it was passed over, and how the run ended.
   void close(const Simulation& simulation, std::string_view status);
 
@@ -25,6 +26,7 @@ class RecordingObserver final : public StepObserver {
   void take_note(const StepRecord& record);
   void append(const StepRecord& record);
   void read_reactions(const StepRecord& record);
+  void read_phases(const StepRecord& record, bool follows_a_row);
 
   RecordingWriter writer_;
   const Model& model_;  // of the simulation
@@ -37,6 +39,13 @@ class RecordingObserver final : public StepObserver {
   std::int64_t last_step_ = -1;  // recorded
   int flagged_ = 0;              // steps above tolerance since then
   std::vector<ContactRow> contacts_;
+  struct RecordedState {
+    VectorXd q, v;
+  };
+  std::vector<PhaseRow> phases_;
+  std::vector<RecordedState> phase_states_;  // what they refer to, likewise the next two
+  std::vector<PhaseContactRow> phase_contacts_;
+  std::vector<double> no_forces_;
 };
 
 }  // namespace stiction

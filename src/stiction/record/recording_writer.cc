@@ -100,6 +100,86 @@ struct EventColumns {
   }
 };
 
+struct PhaseColumns {
+  PhaseColumns(int num_q, int num_v, int num_joint_rows, bool has_turning)
+      : joint_impulse("phases/impulse", num_joint_rows),
+        turning("phases/turning", has_turning ? num_joint_rows : 0),
+        q("phases/states/q", num_q),
+        v("phases/states/v", num_v),
+        contact_turning("phases/contacts/turning", has_turning ? 3 : 0),
+        has_turning(has_turning) {}
+
+  Column<std::int64_t> step{"phases/step"};
+  Column<int> kind{"phases/kind"};
+  Column<double> time{"phases/time"}, length{"phases/length"}, share{"phases/share"};
+  Column<std::int64_t> state{"phases/state"}, rows{"phases/rows"};
+  Column<double> joint_impulse, turning, q, v;
+  Column<std::int64_t> phase{"phases/contacts/phase"};
+  Column<std::uint64_t> id{"phases/contacts/id"};
+  Column<int> shape_a{"phases/contacts/shape_a"}, shape_b{"phases/contacts/shape_b"};
+  Column<double> point{"phases/contacts/point", 3}, normal{"phases/contacts/normal", 3};
+  Column<double> gap{"phases/contacts/gap"}, impulse{"phases/contacts/impulse", 3};
+  Column<double> contact_turning;
+  bool has_turning;
+  // In the file, and not yet in it:
+  std::array<std::int64_t, recording_format::kPhaseCounts> committed = {}, pending = {};
+
+  template <class Function>
+  void for_each(const Function& function) {
+    for_each_with_rows([&](auto& column, std::int64_t) { function(column); });
+  }
+  /// With the number of rows that wait in it.
+  template <class Function>
+  void for_each_with_rows(const Function& function) {
+    const auto [phases, contacts, states] = pending;
+    function(q, states), function(v, states);
+    function(phase, contacts), function(id, contacts), function(shape_a, contacts);
+    function(shape_b, contacts), function(point, contacts), function(normal, contacts);
+    function(gap, contacts), function(impulse, contacts), function(contact_turning, contacts);
+    function(kind, phases), function(time, phases), function(length, phases);
+    function(share, phases), function(state, phases), function(rows, phases);
+    function(joint_impulse, phases), function(turning, phases), function(step, phases);
+  }
+
+  /// Where the state will be in the file; −1 if there is none.
+  std::int64_t push_state(std::span<const double> state_q, std::span<const double> state_v) {
+    if (state_q.empty()) return -1;
+    q.push(state_q);
+    v.push(state_v);
+    return committed[2] + pending[2]++;
+  }
+
+  void push(std::int64_t step_number, const PhaseRow& row) {
+    const std::int64_t place = committed[0] + pending[0]++;
+    step.push(step_number);
+    kind.push(row.kind);
+    time.push(row.time);
+    length.push(row.length);
+    share.push(row.share);
+    state.push(push_state(row.q, row.v));
+    rows.push(push_state(row.rows_q, row.rows_v));
+    joint_impulse.push(row.joint_impulses);
+    if (has_turning) turning.push(row.turning);
+    for (const PhaseContactRow& contact : row.contacts) {
+      phase.push(place);
+      id.push(contact.id);
+      shape_a.push(contact.shape_a);
+      shape_b.push(contact.shape_b);
+      point.push(contact.point);
+      normal.push(contact.normal);
+      gap.push(contact.gap);
+      impulse.push(contact.impulse);
+      if (has_turning) contact_turning.push(contact.turning);
+    }
+    pending[1] += static_cast<std::int64_t>(row.contacts.size());
+  }
+
+  void flush() {
+    for_each_with_rows([](auto& column, std::int64_t num_rows) { column.flush(num_rows); });
+    for (std::size_t i = 0; i < committed.size(); ++i) committed[i] += std::exchange(pending[i], 0);
+  }
+};
+
 std::vector<Column<double>> make_columns(const std::string& group,
                                          std::span<const std::string_view> names) {
   std::vector<Column<double>> columns;
@@ -167,9 +247,11 @@ void write_description(Hdf5File& file, const RecordingLayout& layout) {
   file.write_attribute("/", "solver", layout.solver);
   file.write_attribute("/", "h", layout.h);
   file.write_text("scene", layout.scene);
-  for (const char* group :
-       {"contacts", "joints", "energy", "certificate", "solver", "times", "events"})
+  for (const char* group : {"contacts", "joints", "energy", "certificate", "solver", "times",
+                            "events", "phases", "phases/contacts", "phases/states", "settings"})
     file.make_group(group);
+  if (!layout.friction.empty()) file.write_attribute("settings", "friction", layout.friction);
+  for (const auto& [name, value] : layout.settings) file.write_attribute("settings", name, value);
 }
 
 void write_names(Hdf5File& file, const RecordingLayout& layout) {
@@ -179,6 +261,7 @@ void write_names(Hdf5File& file, const RecordingLayout& layout) {
   file.write_attribute("joints/reaction", "names", std::span(layout.reaction_names));
   file.write_attribute("contacts", "names", std::span(layout.contact_names));
   file.write_attribute("events", "kinds", std::span(layout.event_kinds));
+  file.write_attribute("phases", "kinds", std::span(layout.phase_kinds));
   const std::vector<std::string> commit_names = {"steps", "contacts", "bytes"};
   file.write_attribute("commit", "names", std::span(commit_names));
 }
@@ -198,6 +281,7 @@ class RecordingWriter::File {
  private:
   void check_row(const StepRow& row) const;
   void check_event(const EventRow& event) const;
+  void check_phase(const PhaseRow& phase) const;
   void check_sound() const;
   void commit();
   /// All columns but that of the counts, in the order in which they reach the file.
@@ -205,10 +289,11 @@ class RecordingWriter::File {
   void for_each_column(const Function& function) {
     events_.for_each(function);
     contacts_.for_each(function);
+    phases_.for_each(function);
     steps_.for_each(function);
   }
 
-  std::size_t num_q_, num_v_, num_joint_rows_, num_reactions_, num_event_kinds_;
+  std::size_t num_q_, num_v_, num_joint_rows_, num_reactions_, num_event_kinds_, num_phase_kinds_;
   std::int64_t last_step_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t last_event_step_ = std::numeric_limits<std::int64_t>::min();
 
@@ -217,7 +302,10 @@ class RecordingWriter::File {
   StepColumns steps_;
   ContactColumns contacts_;
   EventColumns events_;
+  PhaseColumns phases_;
   Column<std::int64_t> complete_events_{recording_format::kEventsComplete};
+  Column<std::int64_t> complete_phases_{recording_format::kPhasesComplete,
+                                        recording_format::kPhaseCounts};
   std::optional<Hdf5Table> commit_, status_;
   std::int64_t num_steps_ = 0;     // not yet in the file
   std::int64_t num_contacts_ = 0;  // not yet in the file
@@ -234,14 +322,18 @@ RecordingWriter::File::File(const std::string& path, const RecordingLayout& layo
       num_joint_rows_(layout.joint_names.size()),
       num_reactions_(layout.reaction_names.size()),
       num_event_kinds_(layout.event_kinds.size()),
+      num_phase_kinds_(layout.phase_kinds.size()),
       pending_(path),
       file_(Hdf5File::create(pending_.temporary_path(), path)),
       steps_(static_cast<int>(num_q_), static_cast<int>(num_v_), static_cast<int>(num_joint_rows_),
-             static_cast<int>(num_reactions_)) {
+             static_cast<int>(num_reactions_)),
+      phases_(static_cast<int>(num_q_), static_cast<int>(num_v_), static_cast<int>(num_joint_rows_),
+              layout.has_turning) {
   write_description(file_, layout);
   const auto make = [&](const auto& column) { column.make(file_); };
   for_each_column(make);
   make(complete_events_);
+  make(complete_phases_);
   file_.make_table<std::int64_t>("commit", recording_format::kCommitColumns);
   file_.make_text_table("status", recording_format::kMaxStatusSize);
   write_names(file_, layout);
@@ -250,6 +342,7 @@ RecordingWriter::File::File(const std::string& path, const RecordingLayout& layo
   const auto open = [&](auto& column) { column.open(file_); };
   for_each_column(open);
   open(complete_events_);
+  open(complete_phases_);
   commit_.emplace(file_, "commit");
   status_.emplace(file_, "status");
   status_->append_text(recording_format::kRunning);
@@ -262,9 +355,22 @@ void RecordingWriter::File::check_row(const StepRow& row) const {
   check_size("v", row.v.size(), num_v_);
   check_size("joint_impulses", row.joint_impulses.size(), num_joint_rows_);
   check_size("reactions", row.reactions.size(), num_reactions_);
+  for (const PhaseRow& phase : row.phases) check_phase(phase);
   if (row.step <= last_step_)
     throw InputError(
         fmt::format("recorded step {} does not come after step {}", row.step, last_step_));
+}
+
+void RecordingWriter::File::check_phase(const PhaseRow& phase) const {
+  if (phase.kind < 0 || static_cast<std::size_t>(phase.kind) >= num_phase_kinds_)
+    throw InputError(fmt::format("kind of a recorded phase is {}, its layout has {} kinds",
+                                 phase.kind, num_phase_kinds_));
+  for (const auto& q : {phase.q, phase.rows_q})
+    if (!q.empty()) check_size("q of a phase", q.size(), num_q_);
+  for (const auto& v : {phase.v, phase.rows_v})
+    if (!v.empty()) check_size("v of a phase", v.size(), num_v_);
+  check_size("joint_impulses of a phase", phase.joint_impulses.size(), num_joint_rows_);
+  if (phases_.has_turning) check_size("turning of a phase", phase.turning.size(), num_joint_rows_);
 }
 
 void RecordingWriter::File::check_event(const EventRow& event) const {
@@ -289,6 +395,13 @@ void RecordingWriter::File::push(const StepRow& row) {
   last_step_ = row.step;
   steps_.push(row);
   for (const ContactRow& contact : row.contacts) contacts_.push(row.step, contact);
+  for (const PhaseRow& phase : row.phases) {
+    phases_.push(row.step, phase);
+    num_bytes_ += (phase.joint_impulses.size() + phase.turning.size() + phase.q.size() +
+                   phase.v.size() + phase.rows_q.size() + phase.rows_v.size()) *
+                      sizeof(double) +
+                  phase.contacts.size() * sizeof(PhaseContactRow);
+  }
   ++num_steps_;
   num_contacts_ += static_cast<std::int64_t>(row.contacts.size());
   num_bytes_ += (num_q_ + num_v_ + num_joint_rows_ + num_reactions_) * sizeof(double) +
@@ -315,6 +428,7 @@ void RecordingWriter::File::flush() {
   is_sound_ = false;
   events_.for_each([&](auto& column) { column.flush(num_events_); });
   contacts_.for_each([&](auto& column) { column.flush(num_contacts_); });
+  phases_.flush();
   steps_.for_each([&](auto& column) { column.flush(num_steps_); });
   committed_[0] += std::exchange(num_steps_, 0);
   committed_[1] += std::exchange(num_contacts_, 0);
@@ -327,6 +441,8 @@ void RecordingWriter::File::flush() {
 void RecordingWriter::File::commit() {
   complete_events_.push(committed_events_);
   complete_events_.flush(1);
+  complete_phases_.push(std::span<const std::int64_t>(phases_.committed));
+  complete_phases_.flush(1);
   file_.flush();
   committed_[2] = file_.bytes_on_disk();
   commit_->append(std::span<const std::int64_t>(committed_), 1);
@@ -340,6 +456,7 @@ void RecordingWriter::File::close(std::string_view status) {
   const auto close = [](auto& column) { column.close(); };
   for_each_column(close);
   close(complete_events_);
+  close(complete_phases_);
   commit_.reset();
   status_.reset();
   file_.close();

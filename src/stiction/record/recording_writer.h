@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stiction/record/step_row.h"
@@ -32,6 +33,10 @@ struct RecordingLayout {
   std::vector<std::string> reaction_names = {};  // may be empty
   std::vector<std::string> contact_names = {};   // may be empty
   std::vector<std::string> event_kinds = {};     // may be empty
+  std::vector<std::string> phase_kinds = {};     // may be empty
+  bool has_turning = false;                      // phases have forces of geometric stiffness
+  std::string friction = {};                     // "disc", "polygon:8", …
+  std::vector<std::pair<std::string, double>> settings = {};  // of the run, by name
 };
 
 class RecordingWriter {

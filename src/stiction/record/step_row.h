@@ -33,6 +33,30 @@ struct EventRow {
   double energy = 0;          // [J] change of energy, losses are negative
 };
 
+/// A contact of one of the problems that a step was made of, where its rows were evaluated.
+struct PhaseContactRow {
+  std::uint64_t id = 0;
+  int shape_a = -1, shape_b = -1;    // by their place in the scene; −1: a contact with a name
+  std::array<double, 3> point = {};  // [m] world frame
+  std::array<double, 3> normal = {};
+  double gap = 0;                      // [m]
+  std::array<double, 3> impulse = {};  // [N s] of the whole problem
+  std::array<double, 3> turning = {};  // [N] that geometric stiffness was made of
+};
+
+/// One of the problems that a step was made of. States are as rows show them.
+struct PhaseRow {
+  int kind = 0;                                      // index into RecordingLayout::phase_kinds
+  double time = 0;                                   // [s] at its start
+  double length = 0;                                 // [s] of the problem
+  double share = 1;                                  // of it that was used
+  std::span<const double> q = {}, v = {};            // at its start; empty: the row before
+  std::span<const double> rows_q = {}, rows_v = {};  // where rows were evaluated; empty: follows
+  std::span<const double> joint_impulses = {};       // [N s]
+  std::span<const double> turning = {};              // [N] per joint row, or empty
+  std::span<const PhaseContactRow> contacts = {};
+};
+
 /// Datasets below /energy, in the order of StepRow::energy.
 inline constexpr std::array<std::string_view, 8> kEnergyNames = {
     "kinetic", "potential", "spring", "applied", "motor", "friction", "impact", "numerical"};
@@ -60,7 +84,8 @@ struct StepRow {
   double wall = 0;     // [s] in the solver
   /// [s] finding contacts, in the scheme, in certificates after the solver.
   std::array<double, kTimeNames.size()> times = {};
-  int flagged = 0;  // steps accepted above tolerance since the row before
+  int flagged = 0;                        // steps accepted above tolerance since the row before
+  std::span<const PhaseRow> phases = {};  // that the step was made of
 };
 
 }  // namespace stiction

@@ -210,7 +210,14 @@ void EventScheme::accept(const Context& c, const Attempt& attempt, double time) 
     mean_velocity_ = 0.5 * (state_.v + next.v);
     c.model.displace(state_.q, mean_velocity_, time, next.q);
   }
-  const OutcomeReader::Phase phase{.v_start = state_.v, .v_end = next.v, .share = share};
+  OutcomeReader::Phase phase{
+      .v_start = state_.v, .v_end = next.v, .share = share, .start = &state_};
+  if (c.result.phases.is_on) {
+    const double ahead = rule_->rows_ahead() * attempt.length;
+    c.model.displace(state_.q, state_.v, ahead, rows_q_);
+    phase.rows_t = state_.t + ahead;
+    phase.rows_q = &rows_q_;
+  }
   reader_.add(attempt.assembly, attempt.solution, phase, c.result);
   forces_.read(c.model, attempt.assembly, attempt.solution, attempt.length);
   rule_->add_applied_work(c.model, state_, next, time, phase, reader_, c.result);
@@ -475,6 +482,7 @@ void EventScheme::compute_spring_targets(const Context& c, const VectorXd& v_end
 
 void EventScheme::project(const Context& c) {
   if (!projects_) return;
+  if (c.result.phases.is_on) c.result.phases.add(PhaseKind::kProjection, state_);
   const PositionProjection::Outcome outcome = projection_.project(
       c.model,
       {.t = state_.t, .guess = state_.q, .spring_targets = spring_targets_, .contacts = status_},

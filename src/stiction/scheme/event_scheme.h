@@ -113,6 +113,7 @@ class EventScheme final : public Scheme {
   VectorXd gaps_, end_gaps_;            // at state_, at the end of an attempt
   std::vector<double> spring_targets_;  // that the last substep aimed at, for the projection
   RowSet spring_rows_;
+  VectorXd rows_q_;  // where the contacts of a phase were evaluated
   VectorXd spring_values_, mean_velocity_, difference_, sizes_;
   double contact_tolerance_ = 0;
   double h_ = 0;           // [s] of the whole step

@@ -98,7 +98,15 @@ std::optional<double> ImpactStage::strike(const ContactModel& model, std::span<c
   const double motor = result.work.motor;
   v_before_ = state.v;
   state.v = compression_.w_vector();
-  reader.add(assembly_, compression_, {.v_start = v_before_, .v_end = state.v}, result);
+  const PhaseKind kind = rule.is_inelastic ? PhaseKind::kInelasticImpact : PhaseKind::kImpact;
+  reader.add(assembly_, compression_,
+             {.v_start = v_before_,
+              .v_end = state.v,
+              .kind = kind,
+              .start = &state,
+              .rows_t = state.t,
+              .rows_q = &state.q},
+             result);
   const StepSolution* last = &compression_;
   if (is_elastic && add_restitution(model, rule, compression_)) {
     decompression_ = solve.solve(assembly_.problem());
@@ -112,7 +120,14 @@ std::optional<double> ImpactStage::strike(const ContactModel& model, std::span<c
       decompression_.r[assembly_.problem().contacts.row_start(j)] += restituted_[j];
     v_compressed_ = state.v;
     state.v = decompression_.w_vector();
-    reader.add(assembly_, decompression_, {.v_start = v_compressed_, .v_end = state.v}, result);
+    reader.add(assembly_, decompression_,
+               {.v_start = v_compressed_,
+                .v_end = state.v,
+                .kind = PhaseKind::kDecompression,
+                .start = &state,
+                .rows_t = state.t,
+                .rows_q = &state.q},
+               result);
   }
   return kinetic_energy_change(state.v) - (result.work.motor - motor);
 }

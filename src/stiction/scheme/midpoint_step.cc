@@ -46,7 +46,13 @@ bool MidpointStep::step(const ContactModel& model, const State& start, double h,
       has_converged = false;
     }
     solve.commit(assembly_.problem(), solution_, report_);
-    const OutcomeReader::Phase phase{.v_start = from_.v, .v_end = end.v};
+    // Contacts have their rows at the start; what is iterated is the end.
+    const OutcomeReader::Phase phase{.v_start = from_.v,
+                                     .v_end = end.v,
+                                     .kind = PhaseKind::kMidpoint,
+                                     .start = &from_,
+                                     .rows_t = from_.t,
+                                     .rows_q = &from_.q};
     reader.add(assembly_, solution_, phase, result);
     reader.add_applied_work(model, {from_.t + 0.5 * part, q_mid_}, mean_velocity_, part, phase,
                             result);
@@ -142,7 +148,14 @@ void MidpointStep::project_velocity(const ContactModel& model, std::span<const i
   const StepSolution& solution = solve.solve(projection_.problem());
   v_before_ = end.v;
   end.v = solution.w_vector();
-  reader.add(projection_, solution, {.v_start = v_before_, .v_end = end.v}, result);
+  reader.add(projection_, solution,
+             {.v_start = v_before_,
+              .v_end = end.v,
+              .kind = PhaseKind::kVelocityProjection,
+              .start = &end,
+              .rows_t = end.t,
+              .rows_q = &end.q},
+             result);
 }
 
 }  // namespace stiction

@@ -50,7 +50,11 @@ void MoreauScheme::step(const ContactModel& model, const State& start, const Sch
   result.end.t = start.t + h;
   result.end.v = solution.w_vector();
   model.displace(q_mid_, result.end.v, 0.5 * h, result.end.q);
-  const OutcomeReader::Phase phase{.v_start = start.v, .v_end = result.end.v};
+  const OutcomeReader::Phase phase{.v_start = start.v,
+                                   .v_end = result.end.v,
+                                   .start = &start,
+                                   .rows_t = mid.t,
+                                   .rows_q = &q_mid_};
   reader_.begin(model, result);
   reader_.add(assembly_, solution, phase, result);
   reader_.add_applied_work(model, mid, start.v, h, phase, result);

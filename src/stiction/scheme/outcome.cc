@@ -125,6 +125,8 @@ void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
   for (const ContactOutcome& contact : result.contacts)
     if (contact.contact < static_cast<int>(slot_.size())) slot_[contact.contact] = -1;
   slot_.resize(model.num_contacts(), -1);
+  model_ = &model;
+  result.phases.clear();
   result.contacts.clear();
   result.joint_impulses.assign(model.num_joint_rows(), 0.0);
   result.work = {};
@@ -142,6 +144,49 @@ void OutcomeReader::add(const StepAssembly& assembly, const StepSolution& soluti
   mean_velocity_ = 0.5 * (phase.v_start + phase.v_end);
   add_joints(assembly, solution, phase, result);
   add_contacts(assembly, solution, phase, result);
+  if (result.phases.is_on && phase.start != nullptr) log(assembly, solution, phase, result);
+}
+
+/// Rows are evaluated once more here, at the expense of who wants to know.
+void OutcomeReader::log(const StepAssembly& assembly, const StepSolution& solution,
+                        const Phase& phase, StepResult& result) {
+  const StepProblem& problem = assembly.problem();
+  StepPhase& entry = result.phases.add(phase.kind, *phase.start);
+  entry.start.v = phase.v_start;
+  entry.length = problem.h;
+  entry.share = phase.share;
+  if (phase.iterated_from != nullptr) {
+    entry.rows.t = phase.rows_t;
+    entry.rows.q = *phase.rows_q;
+    entry.rows.v = *phase.iterated_from;
+  }
+  entry.joint_impulses.assign(model_->num_joint_rows(), 0.0);
+  for (int i = 0; i < problem.num_bilateral(); ++i)
+    entry.joint_impulses[assembly.joint_rows()[i].joint_row] = solution.lambda[i];
+  for (const StepAssembly::ExplicitSpring& spring : assembly.explicit_springs())
+    entry.joint_impulses[spring.joint_row] = spring.impulse;
+  if (phase.turning_joints != nullptr) entry.turning = *phase.turning_joints;
+  if (problem.num_contacts() == 0) return;
+  gaps_.resize(model_->num_contacts());
+  if (model_->num_fixed_contacts() > 0)
+    model_->evaluate_fixed_gaps(phase.rows_t, *phase.rows_q,
+                                gaps_.head(model_->num_fixed_contacts()));
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    const int index = assembly.contact_indices()[j];
+    const TouchingPair pair = model_->locate_touch(phase.rows_t, *phase.rows_q, index);
+    PhaseContact contact{.key = model_->contact_key(index), .shape_a = pair.a, .shape_b = pair.b};
+    if (pair.a >= 0) {
+      Eigen::Map<Eigen::Vector3d>(contact.point.data()) = pair.touch.point;
+      Eigen::Map<Eigen::Vector3d>(contact.normal.data()) = pair.touch.normal;
+    }
+    contact.gap = pair.a >= 0 ? pair.touch.gap : gaps_[index];
+    const int start = problem.contacts.row_start(j);
+    std::copy_n(solution.r.begin() + start, problem.contacts.num_rows(j), contact.impulse.begin());
+    if (phase.turning_contacts != nullptr)
+      std::copy_n(phase.turning_contacts->begin() + 3 * static_cast<std::ptrdiff_t>(index), 3,
+                  contact.turning.begin());
+    entry.contacts.push_back(contact);
+  }
 }
 
 void OutcomeReader::add_applied_work(const ContactModel& model, const EvaluationPoint& point,

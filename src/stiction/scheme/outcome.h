@@ -25,6 +25,14 @@ class OutcomeReader {
     const VectorXd& v_start;
     const VectorXd& v_end;
     double share = 1;
+    // For the log of phases; without `start` there is nothing to log.
+    PhaseKind kind = PhaseKind::kStep;
+    const State* start = nullptr;  // before the problem
+    double rows_t = 0;             // where its contacts were evaluated
+    const VectorXd* rows_q = nullptr;
+    const VectorXd* iterated_from = nullptr;              // velocity, of kinds that iterate
+    const std::vector<double>* turning_joints = nullptr;  // forces in geometric stiffness
+    const std::vector<double>* turning_contacts = nullptr;
   };
   void add(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
            StepResult& result);
@@ -42,8 +50,11 @@ class OutcomeReader {
                   StepResult& result);
   void add_contacts(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
                     StepResult& result);
+  void log(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
+           StepResult& result);
 
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
+  const ContactModel* model_ = nullptr;  // of the step being read
   VectorXd gaps_, force_;
   std::vector<int> slot_;  // of every contact of the model in result.contacts, or −1
   ContactEvaluator evaluator_;

@@ -115,7 +115,15 @@ PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, con
   }
 
   solve.commit(assembly_.problem(), *solution, solver_report_);
-  const OutcomeReader::Phase phase{.v_start = start.v, .v_end = end.v};
+  const bool is_iterated = options.is_nonlinear && !report.is_linear;
+  const OutcomeReader::Phase phase{
+      .v_start = start.v,
+      .v_end = end.v,
+      .kind = is_iterated ? PhaseKind::kPositionLevel : PhaseKind::kLinearPositionLevel,
+      .start = &start,
+      .rows_t = start.t + h,
+      .rows_q = &prediction_,
+      .iterated_from = is_iterated ? &start.v : nullptr};
   reader.add(assembly_, *solution, phase, result);
   reader.add_applied_work(model, {start.t + 0.5 * h, mid_}, start.v, h, phase, result);
   status_.assign(model.num_contacts(), ContactStatus::kOpen);

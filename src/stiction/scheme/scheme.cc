@@ -81,6 +81,16 @@ void SolveStage::certify_state(const ContactModel& model, const State& state) {
   certificate_.include(state_figures);
 }
 
+std::string_view to_text(PhaseKind kind) {
+  static constexpr std::array<std::string_view, kNumPhaseKinds> kNames = {
+      "step",           "impact",
+      "decompression",  "inelastic impact",
+      "position level", "linear position level",
+      "midpoint",       "velocity projection",
+      "projection"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 std::string_view to_text(EventKind kind) {
   switch (kind) {
     case EventKind::kCollision:

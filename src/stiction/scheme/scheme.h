@@ -16,6 +16,7 @@
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/contact_status.h"
 #include "stiction/problem/solver.h"
+#include "stiction/scheme/step_phase.h"
 
 namespace stiction {
 
@@ -77,6 +78,7 @@ struct StepResult {
   StepWork work;
   SchemeMemory memory;            // for the next step
   std::vector<StepEvent> events;  // located within the step, in order of time
+  PhaseLog phases;                // in order of time, where the caller has switched them on
   int substeps = 1;               // that the step consists of
   int rejected_substeps = 0;      // by error control
   int iterations = 0;             // of the scheme itself, where it is nonlinear

@@ -117,6 +117,7 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
   const StepSolution* solution = nullptr;
   for (int repetition = 0;; ++repetition) {
     assemble(model, h, solve.tolerance());
+    if (result.phases.is_on) turning_ = forces_;
     forces_.write(assembly_, h, solver_start_);
     solution = &solve.probe(assembly_.problem(), report, &solver_start_);
     forces_.read(model, assembly_, *solution, h);
@@ -131,7 +132,13 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
   result.end.t = start_.t + h;
   result.end.v = solution->w_vector();
   model.displace(start_.q, result.end.v, h, result.end.q);
-  const OutcomeReader::Phase phase{.v_start = start_.v, .v_end = result.end.v};
+  const OutcomeReader::Phase phase{.v_start = start_.v,
+                                   .v_end = result.end.v,
+                                   .start = &start_,
+                                   .rows_t = start_.t,
+                                   .rows_q = &start_.q,
+                                   .turning_joints = &turning_.joints,
+                                   .turning_contacts = &turning_.contacts};
   reader_.add(assembly_, *solution, phase, result);
   reader_.add_applied_work(model, here, start_.v, h, phase, result);
   forces_.keep(result.memory);

@@ -29,6 +29,9 @@ class SubstepRule {
   /// Whether positions are projected onto the constraints unless the options say otherwise.
   virtual bool projects_by_default() const = 0;
 
+  /// Contacts have their rows at q + (that share of h) v.
+  virtual double rows_ahead() const = 0;
+
   virtual void assemble(const ContactModel& model, const State& start, double h,
                         std::span<const int> contacts, StepAssembly& assembly) = 0;
   /// The state after the step from the unknown w of the problem.
@@ -54,6 +57,7 @@ class EulerSubstep final : public SubstepRule {
   int order() const override { return 1; }
   bool has_interpolant() const override { return false; }
   bool projects_by_default() const override { return true; }
+  double rows_ahead() const override { return 0; }
   void assemble(const ContactModel& model, const State& start, double h,
                 std::span<const int> contacts, StepAssembly& assembly) override;
   void advance(const ContactModel& model, const State& start, double h,
@@ -82,6 +86,7 @@ class TrapezoidalSubstep final : public SubstepRule {
   int order() const override { return 2; }
   bool has_interpolant() const override { return true; }
   bool projects_by_default() const override { return false; }
+  double rows_ahead() const override { return kind_ == TrapezoidalKind::kMean ? 0.5 : 1; }
   void assemble(const ContactModel& model, const State& start, double h,
                 std::span<const int> contacts, StepAssembly& assembly) override;
   void advance(const ContactModel& model, const State& start, double h,

@@ -116,6 +116,7 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
 void Simulation::forget_last_step() {
   taken_.contacts.clear();
   taken_.events.clear();
+  taken_.phases.clear();
   taken_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
   stage_.begin_step();
   stage_.certify_state(model_, state_);
@@ -322,6 +323,7 @@ bool Simulation::run(double duration, const std::function<bool()>& should_stop) 
 }
 
 void Simulation::add_observer(StepObserver& observer) {
+  if (observer.wants_phases()) attempt_.phases.is_on = taken_.phases.is_on = true;
   observers_.push_back(&observer);
   notify(observer);
 }
@@ -338,7 +340,8 @@ void Simulation::notify(StepObserver& observer) const {
                     .energy = ledger_,
                     .certificate = evidence_.certificate,
                     .solver = evidence_.report,
-                    .times = evidence_.times});
+                    .times = evidence_.times,
+                    .phases = &taken_.phases});
 }
 
 }  // namespace stiction

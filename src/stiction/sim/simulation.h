@@ -56,13 +56,16 @@ struct StepRecord {
   const EnergyLedger& energy;
   const Certificate& certificate;
   const SolverReport& solver;
-  StepTimes times{};  // of this step, up to the observers
+  StepTimes times{};                 // of this step, up to the observers
+  const PhaseLog* phases = nullptr;  // that it was made of; empty unless an observer wants them
 };
 
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
   virtual void on_step(const StepRecord& record) = 0;
+  /// Whether steps are to keep StepRecord::phases, from add_observer() on.
+  virtual bool wants_phases() const { return false; }
 };
 
 /// Worst figures since the simulation began.

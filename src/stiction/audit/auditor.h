@@ -1,0 +1,103 @@
+// Goes through a recording row by row and checks every law of audit_report.h from the scene, the
+// states and the impulses alone. docs/verify.md says what is checked and where tolerances come
+// from. Memory is that of one chunk of the recording and of the model.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stiction/audit/geometry_laws.h"
+#include "stiction/audit/phase_problem.h"
+#include "stiction/audit/problem_laws.h"
+#include "stiction/record/recording_stream.h"
+
+namespace stiction {
+
+class Auditor {
+ public:
+  /// `model` is that of the recording's scene and outlives the auditor. Throws InputError if the
+  /// recording has other coordinates, joints or contacts than the model.
+  Auditor(const Model& model, const AuditSettings& settings, const RecordingHeader& header);
+
+  void check_rows(const RecordedChunk& chunk, AuditReport& report);
+  /// What can be told when all rows were seen.
+  void finish(const std::vector<std::string>& leftovers, AuditReport& report);
+
+ private:
+  /// One row with what precedes it.
+  struct Row {
+    std::int64_t index = 0, step = 0;  // index in the chunk
+    State state;
+    Eigen::Matrix<double, 1, Eigen::Dynamic> energy, certificate;
+    bool follows = false;  // directly from the row before
+    double step_tolerance = 0;
+  };
+  /// Work of one step, entry by entry, and how large its terms were.
+  struct Work {
+    double applied = 0, motor = 0, friction = 0, impact = 0;
+    double size = 0;
+    void add(double& entry, double work) {
+      entry += work;
+      size += std::abs(work);
+    }
+  };
+
+  void check_row(const RecordedChunk& chunk, std::int64_t k, AuditReport& report);
+  void read_row(const RecordedChunk& chunk, std::int64_t k, Row& row) const;
+  std::vector<AuditedPhase> read_phases(const RecordedChunk& chunk, const Row& row,
+                                        AuditReport& report) const;
+  void check_time(const RecordedChunk& chunk, const Row& row, AuditReport& report);
+  void check_quaternions(const Row& row, AuditReport& report) const;
+  void check_phases(const std::vector<AuditedPhase>& phases, Row& row, AuditReport& report);
+  void check_motion(const AuditedPhase& phase, AuditReport& report) const;
+  void add_work(const AuditedPhase& phase, Work& work) const;
+  void check_places(const std::vector<AuditedPhase>& phases, const Row& row, AuditReport& report);
+  void check_totals(const RecordedChunk& chunk, const Row& row,
+                    const std::vector<AuditedPhase>& phases, AuditReport& report);
+  void check_contact_totals(const RecordedChunk& chunk, const Row& row,
+                            const std::vector<AuditedPhase>& phases, AuditReport& report);
+  void check_energy(const Row& row, const Work* work, AuditReport& report);
+  void check_certificate(const Row& row, bool is_start, const std::vector<AuditedPhase>& phases,
+                         AuditReport& report) const;
+  void check_shapes(const RecordedChunk& chunk, const Row& row,
+                    const std::vector<AuditedPhase>& phases, AuditReport& report);
+  void check_events(const RecordedChunk& chunk, const Row& row, AuditReport& report) const;
+
+  std::string name_of(const AuditedContact& contact) const;
+  std::string name_of_block(int block) const;
+  ProblemNames names_for(const AuditedPhase& phase) const;
+  double extent_of(const VectorXd& q) const;
+
+  const Model& model_;
+  AuditSettings settings_;
+  RecordingHeader header_;
+  std::vector<PhaseName> kinds_;
+  PhaseProblem problem_;
+  GeometryLaws geometry_;
+  std::vector<int> quaternion_starts_;  // columns of /q
+
+  Row last_;
+  bool has_last_ = false;
+  double start_energy_ = 0;
+  Work work_;              // of the step at hand
+  ResidualBounds bounds_;  // likewise
+  bool has_bounds_ = false;
+  double smallest_gap_ = 0;  // of shapes, at the end of the step at hand
+  std::int64_t num_flagged_ = 0;
+  std::set<GeometryLaws::Pair> found_;  // that had a contact in the step at hand
+};
+
+/// Reads all rows of the recording. `progress` is told rows done and rows in all, and says whether
+/// to go on.
+void audit_recording(RecordingStream& stream, const Model& model, const AuditSettings& settings,
+                     AuditReport& report,
+                     const std::function<void(std::int64_t, std::int64_t)>& progress = {});
+
+/// The settings that the recording was made with; `fallback` where an older one does not say.
+AuditSettings read_settings(const RecordingHeader& header, const AuditSettings& fallback,
+                            std::vector<std::string>& notes);
+
+}  // namespace stiction

@@ -1,0 +1,270 @@
+#include "stiction/audit/geometry_laws.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stiction {
+
+using Eigen::Vector3d;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Places and gaps are compared up to this share of the size of the shapes: rounding of poses and
+/// of distances, far below any motion that matters.
+constexpr double kPlace = 1e-9;
+/// Two shapes overlap in passing if they do by more than this share of the smaller one.
+constexpr double kDeep = 0.1;
+
+}  // namespace
+
+GeometryLaws::GeometryLaws(const Model& model, const AuditSettings& settings)
+    : model_(model), settings_(settings) {
+  for (const Model::Part& part : model.parts())
+    if (surfaces_ == nullptr && part.system->surfaces() != nullptr) {
+      surfaces_ = part.system->surfaces();
+      part_ = &part;
+    }
+  if (surfaces_ == nullptr) return;
+  for (const CollisionObject& object : surfaces_->objects())
+    shapes_.emplace_back(object.shape->shape());
+}
+
+void GeometryLaws::place(double t, const VectorXd& q, std::vector<Pose>& poses) const {
+  poses.resize(shapes_.size());
+  for (int i = 0; i < static_cast<int>(shapes_.size()); ++i)
+    poses[i] = surfaces_->place_object(t, q.segment(part_->q_offset, part_->system->num_q()), i);
+}
+
+void GeometryLaws::set_start(const State& start) {
+  place(start.t, start.q, start_);
+  extent_ = 0;
+  for (const Pose& pose : start_) extent_ = std::max(extent_, pose.position.cwiseAbs().maxCoeff());
+}
+
+bool GeometryLaws::may_touch(int a, int b) const {
+  const CollisionObject &x = surfaces_->objects()[a], &y = surfaces_->objects()[b];
+  if (x.body == y.body || (x.is_static && y.is_static)) return false;
+  if ((x.group & y.mask) == 0 || (y.group & x.mask) == 0) return false;
+  if (shapes_[a].is_surface() && shapes_[b].is_surface()) return false;
+  if (shapes_[a].is_plane() && shapes_[b].is_plane()) return false;
+  if (shapes_[a].is_plane() && shapes_[b].is_surface()) return false;
+  if (shapes_[b].is_plane() && shapes_[a].is_surface()) return false;
+  const auto& apart = surfaces_->untouched_bodies();
+  const auto bodies = std::minmax(x.body, y.body);
+  return !std::binary_search(apart.begin(), apart.end(), std::pair<int, int>(bodies));
+}
+
+GeometryLaws::Travel GeometryLaws::travel(int shape, const std::vector<Pose>& from,
+                                          const std::vector<Pose>& to) const {
+  const double turn = (to[shape].rotation - from[shape].rotation).norm() / std::sqrt(2.0);
+  const double radius = shapes_[shape].is_plane() ? extent_ : shapes_[shape].radius();
+  return {.way = (to[shape].position - from[shape].position).norm() + turn * radius, .turn = turn};
+}
+
+std::vector<GeometryLaws::Pair> GeometryLaws::near_pairs(const std::vector<Pose>& poses,
+                                                         std::span<const double> ways) const {
+  // Sweep along x; planes meet everything.
+  struct Interval {
+    double low, high;
+    int shape;
+  };
+  std::vector<Interval> intervals;
+  std::vector<Pair> pairs;
+  const auto n = static_cast<int>(shapes_.size());
+  const auto radius = [&](int i) { return shapes_[i].radius() + ways[i]; };
+  const auto add = [&](int a, int b) {
+    if (may_touch(a, b)) pairs.emplace_back(std::minmax(a, b));
+  };
+  for (int i = 0; i < n; ++i) {
+    if (shapes_[i].is_plane()) {
+      for (int k = 0; k < n; ++k)
+        if (k != i && !(shapes_[k].is_plane() && k < i)) add(i, k);
+      continue;
+    }
+    intervals.push_back({poses[i].position.x() - radius(i), poses[i].position.x() + radius(i), i});
+  }
+  std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
+    return std::pair(a.low, a.shape) < std::pair(b.low, b.shape);
+  });
+  for (std::size_t i = 0; i < intervals.size(); ++i)
+    for (std::size_t k = i + 1; k < intervals.size() && intervals[k].low <= intervals[i].high;
+         ++k) {
+      const int a = intervals[i].shape, b = intervals[k].shape;
+      const double apart = (poses[a].position - poses[b].position).norm();
+      if (apart <= radius(a) + radius(b)) add(a, b);
+    }
+  return pairs;
+}
+
+Separation::Result GeometryLaws::measure(const Pair& pair, const std::vector<Pose>& poses,
+                                         double reach) const {
+  return Separation::measure({shapes_[pair.first], poses[pair.first]},
+                             {shapes_[pair.second], poses[pair.second]}, reach, hints_);
+}
+
+double GeometryLaws::size_of(const Pair& pair) const {
+  return std::max(shapes_[pair.first].size(), shapes_[pair.second].size());
+}
+
+std::string GeometryLaws::name_of(const Pair& pair) const {
+  return fmt::format("{}-{}", surfaces_->name_of_object(pair.first),
+                     surfaces_->name_of_object(pair.second));
+}
+
+bool GeometryLaws::knows(const AuditedContact& contact) const {
+  const auto n = static_cast<int>(shapes_.size());
+  return contact.shape_a >= 0 && contact.shape_b >= 0 && contact.shape_a < n &&
+         contact.shape_b < n && may_touch(contact.shape_a, contact.shape_b);
+}
+
+std::string GeometryLaws::name_of(const AuditedContact& contact) const {
+  return fmt::format("{}-{}, contact {}", surfaces_->name_of_object(contact.shape_a),
+                     surfaces_->name_of_object(contact.shape_b), contact.id);
+}
+
+// -------------------------------------------------------------------------------------------------
+// Recorded contacts
+
+/// Features of a contact are chosen where the step begins and stay what they are within it: faces
+/// and edges go on beyond their ends. So a place may be off a shape by as far as the two have
+/// moved, and a normal off those that support it by as far as they have turned; nothing else.
+void GeometryLaws::check_contact(const AuditedContact& contact, AuditReport& report) const {
+  const int a = contact.shape_a, b = contact.shape_b;
+  const Travel of_a = travel(a, start_, end_), of_b = travel(b, start_, end_);
+  const Pair pair = std::minmax(a, b);
+  const double size = size_of(pair) + std::abs(contact.gap) + 1e-3 * extent_;
+  const double slack =
+      kPlace * size + 2 * (of_a.way + of_b.way) + (of_a.turn + of_b.turn) * size_of(pair);
+  const Separation::Placed placed_a{shapes_[a], end_[a]}, placed_b{shapes_[b], end_[b]};
+  const Vector3d& n = contact.normal;
+  report.check(Law::kGaps, std::abs(n.norm() - 1), kPlace,
+               [&] { return fmt::format("{}: length of the normal, minus 1", name_of(contact)); });
+  const Vector3d on_a = contact.point + 0.5 * contact.gap * n,
+                 on_b = contact.point - 0.5 * contact.gap * n;
+  report.check(Law::kGaps, std::abs(Separation::of_point(placed_a, on_a)), slack, [&] {
+    return fmt::format("{}: distance of the touching point from {} [m]", name_of(contact),
+                       surfaces_->name_of_object(a));
+  });
+  report.check(Law::kGaps, std::abs(Separation::of_point(placed_b, on_b)), slack, [&] {
+    return fmt::format("{}: distance of the touching point from {} [m]", name_of(contact),
+                       surfaces_->name_of_object(b));
+  });
+  // The normal is one of a's surface or of b's where they touch.
+  const auto beyond = [&](const Separation::Placed& placed, const Vector3d& direction,
+                          const Vector3d& point) {
+    if (placed.shape.is_surface()) return kInfinity;  // which part supports is not known
+    const AuditShape dot{Shape{Sphere{0}}};
+    const Pose pose{point, Eigen::Matrix3d::Identity()};
+    return -Separation::along({dot, pose}, placed, direction);
+  };
+  const double support = std::min(beyond(placed_b, n, on_b), beyond(placed_a, -n, on_a));
+  if (std::isfinite(support) || !(shapes_[a].is_surface() || shapes_[b].is_surface()))
+    report.check(Law::kGaps, support, slack, [&] {
+      return fmt::format("{}: how far shapes reach beyond the contact along its normal [m]",
+                         name_of(contact));
+    });
+}
+
+// -------------------------------------------------------------------------------------------------
+// Pairs
+
+void GeometryLaws::check_found(const std::set<Pair>& found, AuditReport& report) const {
+  const std::vector<double> ways(shapes_.size(), 0.0);
+  for (const Pair& pair : near_pairs(end_, ways)) {
+    if (found.contains(pair)) continue;
+    const Separation::Result result = measure(pair, end_, 0);
+    const Travel of_a = travel(pair.first, start_, end_), of_b = travel(pair.second, start_, end_);
+    const double slack =
+        kPlace * (size_of(pair) + 1e-3 * extent_) + (of_a.turn + of_b.turn) * size_of(pair);
+    report.check(Law::kContactsFound, std::max(0.0, -result.gap), slack, [&] {
+      return fmt::format("{}: overlap of shapes that have no contact [m]", name_of(pair));
+    });
+  }
+}
+
+double GeometryLaws::check_end(double h, const std::set<Pair>& found, AuditReport& report) {
+  std::vector<double> ways(shapes_.size());
+  std::vector<Travel> travels(shapes_.size());
+  for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
+    travels[i] = travel(i, start_, end_);
+    ways[i] = 1e-3 * shapes_[i].size();
+  }
+  const EventOptions& events = settings_.stepping.events;
+  const bool locates = events.collisions && settings_.scheme != SchemeName::kMoreau &&
+                       settings_.scheme != SchemeName::kSpook &&
+                       settings_.scheme != SchemeName::kStewartTrinkle;
+  const bool is_exact =
+      settings_.scheme == SchemeName::kStewartTrinkle && settings_.stepping.nonlinear;
+  double smallest = kInfinity;
+  std::map<Pair, double> allowances;
+  for (const Pair& pair : near_pairs(end_, ways)) {
+    const Separation::Result result = measure(pair, end_, 1e-3 * size_of(pair));
+    smallest = std::min(smallest, result.gap);
+    const Travel &of_a = travels[pair.first], &of_b = travels[pair.second];
+    const double size = size_of(pair), turn = of_a.turn + of_b.turn;
+    const auto known = allowance_.find(pair);
+    // What the scheme's contacts leave: the linearised gap is off by (turn)² size in a step, and a
+    // scheme without location has them act a step late.
+    double allowance = known == allowance_.end() ? 0 : known->second;
+    allowance += turn * turn * size + settings_.tolerance * (of_a.way + of_b.way);
+    const double late = locates || is_exact ? 0 : 1.5 * (of_a.way + of_b.way);
+    const double slack = kPlace * (size + 1e-3 * extent_) +
+                         2 * std::max(events.contact_tolerance, events.contact_growth * h * h * h);
+    allowance = std::max(allowance, late);
+    if (known == allowance_.end() && h == 0) allowance = std::max(0.0, -result.gap);  // a start
+    allowances[pair] = allowance;
+    report.check(Law::kPenetration, std::max(0.0, -result.gap), allowance + slack,
+                 [&] { return fmt::format("{}: overlap [m]", name_of(pair)); });
+    if (h == 0 || found.contains(pair)) continue;
+    const double unseen = locates || is_exact ? slack : slack + allowance;
+    report.check(Law::kContactsFound, std::max(0.0, -result.gap), unseen + turn * size, [&] {
+      return fmt::format("{}: overlap of shapes that had no contact in the step [m]",
+                         name_of(pair));
+    });
+  }
+  allowance_ = std::move(allowances);
+  return smallest;
+}
+
+void GeometryLaws::check_passage(const State& start, const State& end, const std::set<Pair>& found,
+                                 AuditReport& report) {
+  place(start.t, start.q, start_);
+  place(end.t, end.q, end_);
+  std::vector<double> ways(shapes_.size());
+  for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) ways[i] = travel(i, start_, end_).way;
+  VectorXd change, q;
+  std::vector<Pose> poses;
+  for (const Pair& pair : near_pairs(end_, ways)) {
+    if (found.contains(pair) || shapes_[pair.first].is_plane() || shapes_[pair.second].is_plane())
+      continue;
+    const double way = ways[pair.first] + ways[pair.second];
+    const Separation::Result before = measure(pair, start_, way), after = measure(pair, end_, way);
+    double depth = 0;
+    // Gaps change by no more than the way: where both ends are far enough apart nothing happened.
+    if (before.gap > 0 && after.gap > 0 && before.gap + after.gap < way) {
+      if (change.size() == 0) model_.displacement(start.q, end.q, change);
+      const bool turns_over = before.normal.dot(after.normal) < 0;
+      const double smaller = std::min(shapes_[pair.first].size(), shapes_[pair.second].size());
+      double deepest = 0;
+      for (double share = before.gap / way; share < 1;) {
+        model_.displace(start.q, change, share, q);
+        place(start.t + share * (end.t - start.t), q, poses);
+        const double gap = measure(pair, poses, way).gap;
+        deepest = std::max(deepest, -gap);
+        share += std::max(std::abs(gap), 0.02 * smaller) / way;
+      }
+      if (turns_over || deepest > kDeep * smaller) depth = deepest;
+    }
+    report.check(Law::kTunnelling, depth, kPlace * size_of(pair) + 1e-6 * size_of(pair), [&] {
+      return fmt::format("{}: overlap on the way between two rows [m]", name_of(pair));
+    });
+  }
+}
+
+}  // namespace stiction

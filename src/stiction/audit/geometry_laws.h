@@ -1,0 +1,73 @@
+// What can be said about a recording from its shapes alone: whether recorded contacts lie where the
+// shapes touch, whether shapes that touch have contacts, how deep they overlap, and whether one has
+// passed through another between two rows. Distances are those of separation.h.
+#pragma once
+
+#include <Eigen/Core>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stiction/audit/audit_report.h"
+#include "stiction/audit/phase_problem.h"
+#include "stiction/audit/separation.h"
+#include "stiction/model/surfaces.h"
+
+namespace stiction {
+
+class GeometryLaws {
+ public:
+  GeometryLaws(const Model& model, const AuditSettings& settings);
+
+  bool has_shapes() const { return surfaces_ != nullptr; }
+  /// Forgets what came before: the next row does not follow.
+  void restart() { allowance_.clear(); }
+
+  using Pair = std::pair<int, int>;  // shapes, the smaller first
+  /// Where the step begins that the next calls are about, and the configuration they look at.
+  void set_start(const State& start);
+  void set_pose(double t, const VectorXd& q) { place(t, q, end_); }
+
+  /// A contact as recorded at that configuration.
+  void check_contact(const AuditedContact& contact, AuditReport& report) const;
+  /// Pairs that overlap there by more than features of the step's start explain have a contact.
+  void check_found(const std::set<Pair>& found, AuditReport& report) const;
+  /// Overlaps there, the end of a step of length h; `found` are the pairs that had contacts in it.
+  /// Returns the smallest gap of shapes near each other, infinite if there are none.
+  double check_end(double h, const std::set<Pair>& found, AuditReport& report);
+  /// Between the start and the end of a step.
+  void check_passage(const State& start, const State& end, const std::set<Pair>& found,
+                     AuditReport& report);
+  /// Whether the contact is between shapes that may touch; names them.
+  bool knows(const AuditedContact& contact) const;
+  std::string name_of(const AuditedContact& contact) const;
+  /// How far the shapes of a pair have moved against what they were, and turned, [m], [rad].
+  struct Travel {
+    double way = 0, turn = 0;
+  };
+
+ private:
+  void place(double t, const VectorXd& q, std::vector<Pose>& poses) const;
+  Travel travel(int shape, const std::vector<Pose>& from, const std::vector<Pose>& to) const;
+  /// Pairs that may touch and whose balls are within `reach` of each other, each grown by its way.
+  std::vector<Pair> near_pairs(const std::vector<Pose>& poses, std::span<const double> ways) const;
+  Separation::Result measure(const Pair& pair, const std::vector<Pose>& poses, double reach) const;
+  bool may_touch(int a, int b) const;
+  std::string name_of(const Pair& pair) const;
+  double size_of(const Pair& pair) const;
+
+  const Model& model_;
+  AuditSettings settings_;
+  const Surfaces* surfaces_ = nullptr;
+  const Model::Part* part_ = nullptr;
+  std::vector<AuditShape> shapes_;
+  std::map<Pair, double> allowance_;  // [m] that pairs near each other may overlap by
+  double extent_ = 0;                 // [m] largest coordinate at hand
+  std::vector<Pose> start_, end_;
+  std::vector<Eigen::Vector3d> hints_;
+};
+
+}  // namespace stiction

@@ -1,0 +1,80 @@
+// Signed distances of shapes, computed slowly and by other means than `geometry` does: shapes are
+// their support functions s(d) = max {d·x : x in the shape}, and
+//
+//   gap(A, B) = max over unit vectors n of  −s_A(−n) − s_B(n),
+//
+// the distance where the shapes are apart and minus the depth of penetration where they overlap.
+// Every n gives a lower bound. Apart, the best n is found by Wolfe's method for the point of least
+// norm of A − B (1976), an active set method for a convex quadratic program. Overlapping, there is
+// no convex problem: normals of faces, crosses of edges and what the caller knows are tried, and
+// improved by moving the shapes apart along the best one so far.
+//
+// Surfaces (meshes, height fields) are the triangles near the other shape, one by one: a shape that
+// is altogether below a surface touches none of them.
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "stiction/geometry/pose.h"
+#include "stiction/geometry/shape.h"
+
+namespace stiction {
+
+/// A shape prepared for many questions, in its own frame.
+class AuditShape {
+ public:
+  explicit AuditShape(const Shape& shape);
+
+  bool is_plane() const { return kind_ == Kind::kPlane; }
+  bool is_surface() const { return kind_ == Kind::kSurface; }
+  /// About the origin of the frame; infinite for planes.
+  double radius() const { return radius_; }
+  /// A bound on how far a contact's place may be from the true one, relative to curvature: the size
+  /// of the shape.
+  double size() const { return size_; }
+
+ private:
+  friend class Separation;
+  enum class Kind { kHull, kCylinder, kEllipsoid, kPlane, kSurface };
+  Kind kind_ = Kind::kHull;
+  std::vector<Eigen::Vector3d> points_;  // of hulls; vertices of surfaces
+  std::vector<Eigen::Vector3d> faces_;   // unit normals of hulls
+  std::vector<Eigen::Vector3d> edges_;   // unit directions of hulls
+  std::vector<Triangle> triangles_;
+  Eigen::Vector3d axes_ = Eigen::Vector3d::Zero();  // radii; radius, half length of cylinders
+  double rounding_ = 0;                             // radius of the ball around the core
+  Plane plane_{};
+  double radius_ = 0, size_ = 0;
+};
+
+class Separation {
+ public:
+  struct Placed {
+    const AuditShape& shape;
+    const Pose& pose;
+  };
+  struct Result {
+    double gap = 0;                                     // [m]
+    Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  // from b to a
+    double error = 0;  // [m] bound on what the search has left open; 0 where it is exact
+  };
+
+  /// Gap of two shapes; beyond `reach` a lower bound on it. `hints` are normals to try.
+  static Result measure(const Placed& a, const Placed& b, double reach,
+                        std::span<const Eigen::Vector3d> hints = {});
+  /// −s_A(−n) − s_B(n): how far n separates them. Of surfaces the triangles within `reach` of the
+  /// other shape's bounding ball count; infinite where there are none.
+  static double along(const Placed& a, const Placed& b, const Eigen::Vector3d& n);
+  /// Signed distance of a point from a shape, negative inside; of a surface the distance from its
+  /// nearest triangle.
+  static double of_point(const Placed& shape, const Eigen::Vector3d& point);
+
+ private:
+  struct Body;
+  static Result measure_convex(const Body& a, const Body& b,
+                               std::span<const Eigen::Vector3d> hints);
+};
+
+}  // namespace stiction

@@ -1,0 +1,84 @@
+#include "stiction/record/recording_parts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "stiction/record/recording_format.h"
+
+namespace stiction::recording_parts {
+
+void fail(const Hdf5File& file, const std::string& what) {
+  throw InputError(fmt::format("recording '{}': {}", file.path(), what));
+}
+
+void check_format(const Hdf5File& file) {
+  if (!file.has_attribute("/", "format") ||
+      file.read_text_attribute("/", "format") != recording_format::kFormat)
+    throw InputError(fmt::format("'{}' is not a recording of this program", file.path()));
+  const int version = file.read_int_attribute("/", "format_version");
+  if (version != recording_format::kVersion)
+    fail(file, fmt::format("its format version is {}, this program reads version {}", version,
+                           recording_format::kVersion));
+}
+
+/// The last flush that is entirely in the file. A file whose writer died may have lost its end when
+/// it was copied; one that was closed is complete, and has another size after repacking.
+Extent read_commit(const Hdf5File& file) {
+  const std::int64_t size = file.was_left_open()
+                                ? static_cast<std::int64_t>(std::filesystem::file_size(file.path()))
+                                : std::numeric_limits<std::int64_t>::max();
+  if (file.shape("commit").columns != recording_format::kCommitColumns)
+    fail(file, "'commit' does not have 3 columns");
+  const std::vector<std::int64_t> rows = file.read<std::int64_t>("commit");
+  Extent extent{0, 0, 0};
+  for (std::size_t i = 0; i + 2 < rows.size(); i += recording_format::kCommitColumns) {
+    if (rows[i] < extent.steps || rows[i + 1] < extent.contacts)
+      fail(file, "the rows of 'commit' decrease");
+    if (rows[i + 2] > size) break;
+    extent = {rows[i], rows[i + 1], extent.flushes + 1};
+  }
+  return extent;
+}
+
+void check_rows(const Hdf5File& file, const std::string& object, std::int64_t num_rows) {
+  const std::int64_t stored = file.shape(object).rows;
+  if (stored < num_rows)
+    fail(file, fmt::format("'{}' has {} rows, the last flush counts {}", object, stored, num_rows));
+}
+
+RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::int64_t first,
+                        std::int64_t num_rows, std::size_t num_columns) {
+  const Hdf5Shape shape = file.shape(object);
+  const auto columns = static_cast<std::int64_t>(num_columns);
+  if (shape.rank != 2 || shape.columns != columns)
+    fail(file, fmt::format("'{}' does not have {} columns", object, columns));
+  check_rows(file, object, first + num_rows);
+  const std::vector<double> values = file.read_rows<double>(object, first, num_rows);
+  return ConstRowMatrixMap(values.data(), num_rows, columns);
+}
+
+/// How many events the last complete flush stands for.
+std::int64_t count_events(const Hdf5File& file, std::int64_t num_flushes) {
+  if (!file.has("events")) return 0;
+  const auto counts =
+      read_column<std::int64_t>(file, recording_format::kEventsComplete, 0, num_flushes);
+  if (!std::is_sorted(counts.begin(), counts.end()) || (!counts.empty() && counts.front() < 0))
+    fail(file, fmt::format("the rows of '{}' decrease", recording_format::kEventsComplete));
+  return counts.empty() ? 0 : counts.back();
+}
+
+std::array<std::int64_t, 3> count_phases(const Hdf5File& file, std::int64_t num_flushes) {
+  std::array<std::int64_t, 3> counts{};
+  if (!file.has("phases") || num_flushes == 0) return counts;
+  if (file.shape(recording_format::kPhasesComplete).columns != recording_format::kPhaseCounts)
+    fail(file, fmt::format("'{}' does not have {} columns", recording_format::kPhasesComplete,
+                           recording_format::kPhaseCounts));
+  check_rows(file, recording_format::kPhasesComplete, num_flushes);
+  const auto row =
+      file.read_rows<std::int64_t>(recording_format::kPhasesComplete, num_flushes - 1, 1);
+  std::copy(row.begin(), row.end(), counts.begin());
+  return counts;
+}
+
+}  // namespace stiction::recording_parts

@@ -1,0 +1,61 @@
+// What read_recording and RecordingStream share. Internal to this room.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stiction/base/error.h"
+#include "stiction/base/hdf5_file.h"
+#include "stiction/base/linear_algebra.h"
+
+namespace stiction::recording_parts {
+
+/// How much of the file is complete.
+struct Extent {
+  std::int64_t steps = 0;
+  std::int64_t contacts = 0;
+  std::int64_t flushes = 0;  // rows of /commit
+};
+
+[[noreturn]] void fail(const Hdf5File& file, const std::string& what);
+/// Throws InputError unless the file is a recording of a version that this program reads.
+void check_format(const Hdf5File& file);
+/// The last flush that is entirely in the file.
+Extent read_commit(const Hdf5File& file);
+/// How many events the last complete flush stands for; 0 in recordings without.
+std::int64_t count_events(const Hdf5File& file, std::int64_t num_flushes);
+/// Rows of /phases, /phases/contacts and /phases/states; 0 in recordings without.
+std::array<std::int64_t, 3> count_phases(const Hdf5File& file, std::int64_t num_flushes);
+/// Throws InputError if there are fewer rows.
+void check_rows(const Hdf5File& file, const std::string& object, std::int64_t num_rows);
+
+template <class T>
+std::vector<T> read_column(const Hdf5File& file, const std::string& object, std::int64_t first,
+                           std::int64_t num_rows) {
+  const Hdf5Shape shape = file.shape(object);
+  if (shape.rank != 1) fail(file, fmt::format("'{}' is not a list", object));
+  check_rows(file, object, first + num_rows);
+  return file.read_rows<T>(object, first, num_rows);
+}
+
+RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::int64_t first,
+                        std::int64_t num_rows, std::size_t num_columns);
+
+template <std::size_t num_columns>
+RowMatrixXd read_group(const Hdf5File& file, const std::string& group,
+                       const std::array<std::string_view, num_columns>& names, std::int64_t first,
+                       std::int64_t num_rows) {
+  RowMatrixXd matrix(num_rows, names.size());
+  for (std::size_t i = 0; i < num_columns; ++i) {
+    const auto column = read_column<double>(file, group + std::string(names[i]), first, num_rows);
+    for (std::int64_t k = 0; k < num_rows; ++k) matrix(k, static_cast<Eigen::Index>(i)) = column[k];
+  }
+  return matrix;
+}
+
+}  // namespace stiction::recording_parts
