@@ -488,7 +488,7 @@ export function firstCharts(recording: Recording): ChartSpec[] {
   const names = recording.header.series.map((series) => series.name);
   const specs: ChartSpec[] = [];
   const coordinates = recording.header.series.filter((series) => series.group === 'coordinates').map((series) => series.name);
-  const isGeneralised = coordinates.length > 0 && recording.header.frames.every((frame) => frame.kind === 'view' || frame.kind === 'link');
+  const isGeneralised = coordinates.length > 0 && !recording.header.frames.some((frame) => frame.kind === 'dynamic' || frame.kind === 'kinematic');
   if (isGeneralised) {
     specs.push({title: 'Coordinates', kind: 'lines', names: coordinates.slice(0, 4)});
     const last = coordinates[coordinates.length - 1];

@@ -72,6 +72,7 @@ export interface Header {
   rowsPerChunk: number;
   stride: number;
   up: [number, number, number];
+  follow: number;  // frame that the camera goes along with, or -1
   frames: FrameInfo[];
   shapes: ShapeInfo[];
   geometries: GeometryInfo[];

@@ -53,9 +53,19 @@ export class Stage {
     this.resize(container);
   }
 
+  /** Pixels at the left that a panel covers: the middle of the picture is that of the rest. */
+  setCovered(pixels: number): void {
+    this.covered = pixels;
+    this.resize(this.renderer.domElement.parentElement!);
+  }
+  private covered = 0;
+
   private resize(container: HTMLElement): void {
     const {clientWidth: width, clientHeight: height} = container;
     if (width === 0 || height === 0) return;
+    if (this.covered > 0 && width > 2 * this.covered)
+      this.camera.setViewOffset(width, height, -this.covered / 2, 0, width, height);
+    else this.camera.clearViewOffset();
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
@@ -125,9 +135,12 @@ export class Stage {
     const side = this.sideways();
     const right = side.clone().cross(this.up);
     const direction = this.isFlat
-      ? side.clone().multiplyScalar(-1).addScaledVector(this.up, 0.16).addScaledVector(right, 0.1)
+      ? side.clone().multiplyScalar(-1).addScaledVector(this.up, 0.24).addScaledVector(right, 0.16)
       : side.clone().multiplyScalar(-1).addScaledVector(this.up, 0.55).addScaledVector(right, 0.62);
-    const angle = Math.min(this.camera.fov, this.camera.fov * this.camera.aspect) * Math.PI / 360;
+    const {clientWidth, clientHeight} = this.renderer.domElement;
+    const aspect = (clientWidth - (this.camera.view?.enabled ? this.covered : 0)) / Math.max(1, clientHeight);
+    const half = Math.tan(this.camera.fov * Math.PI / 360);
+    const angle = Math.atan(half * Math.min(1, aspect));
     const distance = 1.08 * radius / Math.sin(angle);
     this.camera.position.copy(center).addScaledVector(direction.normalize(), distance);
     this.controls.target.copy(center);

@@ -15,6 +15,9 @@ const KEYS: [string, string][] = [
   ['M', 'layers'], ['D', 'light or dark'], ['?', 'this help'], ['Esc', 'close, or select nothing'],
 ];
 
+/** Of the panel with its margin, as in style.css. */
+const LAYERS_WIDTH = 244;
+
 export class Interface {
   readonly root = document.getElementById('app')!;
   readonly stage = el('main', {class: 'stage'});
@@ -231,6 +234,8 @@ export class Interface {
     this.buildLayers(viewer);
     this.stage.append(this.layersPanel);
     if (matchMedia('(max-width: 760px)').matches) this.layersPanel.hidden = true;
+    viewer.stage.setCovered(this.layersPanel.hidden ? 0 : LAYERS_WIDTH);
+    viewer.stage.frame();
     const {domElement} = viewer.stage.renderer;
     let down: [number, number] | undefined;
     domElement.addEventListener('pointerdown', (event) => { down = [event.offsetX, event.offsetY]; });
@@ -305,6 +310,7 @@ export class Interface {
 
   private toggleLayers(): void {
     this.layersPanel.hidden = !this.layersPanel.hidden;
+    this.viewer?.stage.setCovered(this.layersPanel.hidden ? 0 : LAYERS_WIDTH);
   }
   togglePlots(): void {
     if (this.root.classList.contains('plots-only')) return;

@@ -35,7 +35,11 @@ export class Viewer {
   readonly islands: Islands;
   readonly layers: Layers;
   selected = -1;
-  follows = false;
+  /** The frame that the camera goes along with, or -1. */
+  followed = -1;
+  get follows(): boolean {
+    return this.followed >= 0 && this.followed === this.selected;
+  }
   row = -1;
   /** Set by the user on top of what was found to be sensible. */
   arrowFactor = 1;
@@ -49,7 +53,7 @@ export class Viewer {
   constructor(readonly recording: Recording, readonly ghost: Recording | undefined, container: HTMLElement) {
     const {header} = recording;
     this.isMoving = header.frames.map((frame) => frame.kind === 'dynamic');
-    const isFlat = header.frames.every((frame) => frame.kind === 'view' || frame.kind === 'link');
+    const isFlat = !header.frames.some((frame) => frame.kind === 'dynamic' || frame.kind === 'kinematic');
     this.stage = new Stage(container, header.up, isFlat || isPlanar(recording));
     this.bodies = new Bodies(header, {opacity: 1});
     if (ghost) this.ghostBodies = new Bodies(ghost.header, {opacity: 0.35, tint: new THREE.Color('#7c8aa5')});
@@ -89,6 +93,10 @@ export class Viewer {
     this.stage.setBounds(bounds);
     this.stage.setShadows(this.layers.shadows);
     this.stage.frame();
+    if (header.follow >= 0) {
+      this.followed = header.follow;
+      this.bodies.positionOf(this.followed, this.lastFollowed);
+    }
   }
 
   /** Size of marks such as contact points: small beside the scene. */
@@ -135,8 +143,10 @@ export class Viewer {
       grow(whole, false);
     }
     if (this.recording.rows > 0) this.bodies.update(await this.recording.load('poses', 0), 0);
-    const chosen = whole.getSize(new THREE.Vector3()).length() / 2 < 3.5 * start ? whole : box;
-    return {center: chosen.getCenter(new THREE.Vector3()), radius: 0.66 * chosen.getSize(new THREE.Vector3()).length() / 2};
+    const isNear = header.follow < 0 && whole.getSize(new THREE.Vector3()).length() / 2 < 3.5 * start;
+    const size = (isNear ? whole : box).getSize(new THREE.Vector3());
+    return {center: (isNear ? whole : box).getCenter(new THREE.Vector3()),
+            radius: Math.max(0.66 * size.length(), 1.04 * Math.max(size.x, size.y, size.z)) / 2};
   }
 
   /** Whether the row can be drawn now; else it is on its way. */
@@ -242,20 +252,19 @@ export class Viewer {
 
   select(frame: number): void {
     this.selected = frame;
-    if (frame < 0) this.follows = false;
     this.updateTrails();
     this.updateOverlays();
   }
 
   setFollow(follows: boolean): void {
-    this.follows = follows && this.selected >= 0;
-    if (!this.follows) return;
-    this.bodies.positionOf(this.selected, this.lastFollowed);
+    this.followed = follows ? this.selected : -1;
+    if (this.followed < 0) return;
+    this.bodies.positionOf(this.followed, this.lastFollowed);
     this.stage.shift(this.lastFollowed.clone().sub(this.stage.controls.target));
   }
   private follow(): void {
-    if (!this.follows) return;
-    const at = this.bodies.positionOf(this.selected);
+    if (this.followed < 0) return;
+    const at = this.bodies.positionOf(this.followed);
     this.stage.shift(at.clone().sub(this.lastFollowed));
     this.lastFollowed.copy(at);
   }

@@ -63,6 +63,7 @@ struct SceneView {
   std::vector<BodyViewShape> body_shapes{};
   std::vector<std::string> colors{};  // of the shapes that touch, in the order of the description
   Eigen::Vector3d up = Eigen::Vector3d::UnitZ();
+  int follow = -1;  // the frame that the camera goes along with, or −1
 };
 
 }  // namespace stiction

@@ -35,6 +35,7 @@ class ViewReader {
     for_each(value["frames"], [&](const SceneValue& item, std::size_t i) {
       view.frames.push_back(read_frame(item, fmt::format("frame {}", i + 1)));
     });
+    read_follow(value["follow"], view);
     for_each(value["links"], [&](const SceneValue& item, std::size_t i) {
       view.links.push_back(read_link(item, fmt::format("link {}", i + 1)));
     });
@@ -77,6 +78,19 @@ class ViewReader {
         frame.shapes.push_back({std::move(read->shape), read->frame, read->color});
     });
     return frame;
+  }
+
+  void read_follow(const SceneValue& value, SceneView& view) const {
+    if (!value.is_string()) return;
+    std::vector<std::string> names;
+    for (const ViewFrame& frame : view.frames) names.push_back(frame.name);
+    const auto found = std::find(names.begin(), names.end(), value.node->string);
+    if (found != names.end())
+      view.follow = static_cast<int>(found - names.begin());
+    else
+      reader_.fault(
+          value, fmt::format("no frame is named '{}'", excerpt(value.node->string)),
+          names.empty() ? "name one of \"frames\"" : suggestion(value.node->string, names));
   }
 
   ViewLink read_link(const SceneValue& item, std::string fallback) const {

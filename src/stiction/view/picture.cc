@@ -62,6 +62,19 @@ PictureFrame::Kind kind_of(Motion motion) {
   return PictureFrame::Kind::kDynamic;
 }
 
+/// A frame of the block "view"; one whose formulas are constants never moves.
+PictureFrame make_frame(const ViewFrame& view) {
+  PictureFrame frame{.name = view.name, .kind = PictureFrame::Kind::kView};
+  const auto is_constant = [](const Expression& e) { return e.is_constant(); };
+  if (!std::all_of(view.position.begin(), view.position.end(), is_constant) ||
+      !view.angle.is_constant())
+    return frame;
+  frame.kind = PictureFrame::Kind::kStatic;
+  for (int i = 0; i < 3; ++i) frame.position[i] = view.position[i].constant_value();
+  frame.orientation = Eigen::AngleAxisd(view.angle.constant_value(), view.axis);
+  return frame;
+}
+
 void put_pose(const Vector3d& position, const Quaterniond& turn, float* out) {
   for (int i = 0; i < 3; ++i) out[i] = static_cast<float>(position[i]);
   out[3] = static_cast<float>(turn.w());
@@ -134,6 +147,7 @@ void Picture::add_bodies() {
 
 void Picture::add_view(const Recording& description) {
   const SceneView& view = scene_->view;
+  if (view.follow >= 0) followed_ = static_cast<int>(frames_.size()) + view.follow;
   std::vector<Expression> outputs;
   const auto put = [&](const std::array<Expression, 3>& place) {
     outputs.insert(outputs.end(), place.begin(), place.end());
@@ -142,8 +156,9 @@ void Picture::add_view(const Recording& description) {
     put(frame.position);
     outputs.push_back(frame.angle);
     const int index = static_cast<int>(frames_.size());
-    frames_.push_back(
-        {.name = frame.name, .kind = PictureFrame::Kind::kView, .pose = num_poses_++});
+    frames_.push_back(make_frame(frame));
+    view_moves_.push_back(frames_.back().kind == PictureFrame::Kind::kView);
+    if (view_moves_.back()) frames_.back().pose = num_poses_++;
     for (const ViewShape& shape : frame.shapes)
       shapes_.push_back({.frame = index,
                          .geometry = add_geometry({.shape = shape.shape}),
@@ -197,10 +212,10 @@ void Picture::place(double t, std::span<const double> q, float* poses, float* le
   const std::vector<double> values = evaluate_view(t, q);
   const double* next = values.data();
   float* pose = poses + std::ptrdiff_t{7} * num_bodies_moving_;
-  for (const ViewFrame& frame : scene_->view.frames) {
-    put_pose({next[0], next[1], next[2]}, Quaterniond(Eigen::AngleAxisd(next[3], frame.axis)),
-             pose);
-    next += kFrameValues;
+  for (std::size_t i = 0; i < view_moves_.size(); ++i, next += kFrameValues) {
+    if (!view_moves_[i]) continue;
+    const Vector3d& axis = scene_->view.frames[i].axis;
+    put_pose({next[0], next[1], next[2]}, Quaterniond(Eigen::AngleAxisd(next[3], axis)), pose);
     pose += 7;
   }
   for (std::size_t i = 0; i < scene_->view.links.size(); ++i) {

@@ -66,6 +66,8 @@ class Picture {
   const std::vector<PictureShape>& shapes() const { return shapes_; }
   const std::vector<PictureGeometry>& geometries() const { return geometries_; }
   Eigen::Vector3d up() const;
+  /// The frame that the camera goes along with, or −1.
+  int followed_frame() const { return followed_; }
 
   int num_poses() const { return num_poses_; }
   int num_links() const { return num_links_; }
@@ -98,7 +100,9 @@ class Picture {
   int num_bodies_moving_ = 0, num_poses_ = 0, num_links_ = 0;
   Tape tape_{};                       // of frames, links and contacts of the block "view"
   std::size_t first_coordinate_ = 0;  // column of /q
-  int first_contact_ = 0;             // of the generalised system among the named ones
+  std::vector<bool> view_moves_{};    // frames of the block "view"
+  int followed_ = -1;
+  int first_contact_ = 0;  // of the generalised system among the named ones
 };
 
 }  // namespace stiction

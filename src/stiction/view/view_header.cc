@@ -212,6 +212,7 @@ std::string make_view_header(const Recording& description, const Picture& pictur
                  {"rowsPerChunk", facts.rows_per_chunk},
                  {"stride", facts.stride},
                  {"up", to_json(picture.up())},
+                 {"follow", picture.followed_frame()},
                  {"frames", make_frames(picture)},
                  {"shapes", make_shapes(picture)},
                  {"geometries", std::move(geometries)},

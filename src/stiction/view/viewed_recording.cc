@@ -375,15 +375,15 @@ std::string ViewedRecording::make_contacts(std::int64_t chunk) const {
     drawn.slip.push_back(static_cast<float>(std::hypot(block.slip[2 * i], block.slip[2 * i + 1])));
     drawn.mu.push_back(static_cast<float>(mu));
   };
+  // All rows at once: opening datasets costs more than reading what is between shown rows.
+  const auto start_of = [&](std::int64_t row, std::int64_t next) {
+    return file_.contact_start()[static_cast<std::size_t>(row * options_.stride + next)];
+  };
+  const std::int64_t begin = start_of(first, 0);
+  const ContactBlock block = read_contact_block(file_, begin, start_of(last - 1, 1));
   for (std::int64_t row = first; row < last; ++row) {
-    const auto recorded = static_cast<std::size_t>(row * options_.stride);
-    const std::int64_t begin = file_.contact_start()[recorded];
-    const std::int64_t end = file_.contact_start()[recorded + 1];
-    if (end > begin) {
-      const ContactBlock block = read_contact_block(file_, begin, end);
-      for (std::int64_t i = 0; i < end - begin; ++i)
-        draw(block, static_cast<std::size_t>(i), row - first);
-    }
+    for (std::int64_t i = start_of(row, 0); i < start_of(row, 1); ++i)
+      draw(block, static_cast<std::size_t>(i - begin), row - first);
     drawn.start.push_back(static_cast<std::uint32_t>(drawn.a.size()));
   }
   BinaryMessage message;
