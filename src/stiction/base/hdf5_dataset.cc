@@ -124,13 +124,18 @@ std::vector<T> Hdf5File::read(const std::string& object) const {
 }
 
 template <class T>
-std::vector<T> Hdf5File::read_rows(const std::string& object, std::int64_t num_rows) const {
-  return read_rows<T>(object, 0, num_rows);
+std::vector<T> Hdf5File::read_range(const std::string& object, std::int64_t first_row,
+                                    std::int64_t num_rows) const {
+  return read_window<T>(object, {first_row, num_rows, 0, shape(object).columns});
+}
+
+std::vector<double> Hdf5File::read_column(const std::string& object, std::int64_t column,
+                                          std::int64_t first_row, std::int64_t num_rows) const {
+  return read_window<double>(object, {first_row, num_rows, column, 1});
 }
 
 template <class T>
-std::vector<T> Hdf5File::read_rows(const std::string& object, std::int64_t first,
-                                   std::int64_t num_rows) const {
+std::vector<T> Hdf5File::read_window(const std::string& object, Window window) const {
   const Hdf5Silence silence;
   const Hdf5Handle dataset = impl_->open_dataset(object);
   const Hdf5Shape shape = shape_of(dataset);
@@ -139,17 +144,19 @@ std::vector<T> Hdf5File::read_rows(const std::string& object, std::int64_t first
     throw IoError(
         fmt::format("'{}' in '{}' is not a list or table of {}", object, path(),
                     std::is_same_v<T, double> ? "numbers" : "integers of the right size"));
-  ST_DEMAND(first >= 0 && num_rows >= 0 && num_rows <= shape.rows - first);
-  if (num_rows == 0 || shape.columns == 0) return {};
-  if (first + num_rows > (std::int64_t{1} << 62) / shape.columns ||
-      !is_backed_by_storage(dataset.id(), (first + num_rows) * shape.columns,
-                            H5Tget_size(type.id())))
+  const std::int64_t end = window.row + window.num_rows;
+  ST_DEMAND(window.row >= 0 && window.num_rows >= 0 && end <= shape.rows);
+  ST_DEMAND(window.column >= 0 && window.column + window.num_columns <= shape.columns);
+  if (window.num_rows == 0 || window.num_columns == 0) return {};
+  if (end > (std::int64_t{1} << 62) / shape.columns ||
+      !is_backed_by_storage(dataset.id(), end * shape.columns, H5Tget_size(type.id())))
     throw IoError(fmt::format("'{}' in '{}' is incomplete", object, path()));
 
-  std::vector<T> values(static_cast<std::size_t>(num_rows * shape.columns));
-  const std::array<hsize_t, 2> start = {static_cast<hsize_t>(first), 0};
-  const std::array<hsize_t, 2> count = {static_cast<hsize_t>(num_rows),
-                                        static_cast<hsize_t>(shape.columns)};
+  std::vector<T> values(static_cast<std::size_t>(window.num_rows * window.num_columns));
+  const std::array<hsize_t, 2> start = {static_cast<hsize_t>(window.row),
+                                        static_cast<hsize_t>(window.column)};
+  const std::array<hsize_t, 2> count = {static_cast<hsize_t>(window.num_rows),
+                                        static_cast<hsize_t>(window.num_columns)};
   const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
   // Of the same rank as in the file: HDF5 matches unequal ranks number by number.
   const Hdf5Handle memory(
@@ -265,14 +272,13 @@ void Hdf5Table::append_text(std::string_view text) {
   append_memory(bytes.data(), type.id(), 1);
 }
 
-#define ST_INSTANTIATE(T)                                                                     \
-  template void Hdf5File::write(const std::string&, std::span<const T>);                      \
-  template void Hdf5File::write(const std::string&, std::span<const T>, int);                 \
-  template std::vector<T> Hdf5File::read(const std::string&) const;                           \
-  template std::vector<T> Hdf5File::read_rows(const std::string&, std::int64_t) const;        \
-  template std::vector<T> Hdf5File::read_rows(const std::string&, std::int64_t, std::int64_t) \
-      const;                                                                                  \
-  template void Hdf5File::make_table<T>(const std::string&, int);                             \
+#define ST_INSTANTIATE(T)                                                                      \
+  template void Hdf5File::write(const std::string&, std::span<const T>);                       \
+  template void Hdf5File::write(const std::string&, std::span<const T>, int);                  \
+  template std::vector<T> Hdf5File::read(const std::string&) const;                            \
+  template std::vector<T> Hdf5File::read_range(const std::string&, std::int64_t, std::int64_t) \
+      const;                                                                                   \
+  template void Hdf5File::make_table<T>(const std::string&, int);                              \
   template void Hdf5Table::append(std::span<const T>, std::int64_t);
 
 ST_INSTANTIATE(double)

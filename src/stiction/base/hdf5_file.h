@@ -72,11 +72,16 @@ class Hdf5File {
   std::vector<T> read(const std::string& object) const;
   /// The first `num_rows` rows; num_rows is at most shape().rows.
   template <class T>
-  std::vector<T> read_rows(const std::string& object, std::int64_t num_rows) const;
-  /// `num_rows` rows from row `first` on, all of them within shape().rows.
+  std::vector<T> read_rows(const std::string& object, std::int64_t num_rows) const {
+    return read_range<T>(object, 0, num_rows);
+  }
+  /// num_rows rows from `first_row` on, which must be there.
   template <class T>
-  std::vector<T> read_rows(const std::string& object, std::int64_t first,
-                           std::int64_t num_rows) const;
+  std::vector<T> read_range(const std::string& object, std::int64_t first_row,
+                            std::int64_t num_rows) const;
+  /// The same of one column of a table.
+  std::vector<double> read_column(const std::string& object, std::int64_t column,
+                                  std::int64_t first_row, std::int64_t num_rows) const;
   std::string read_text(const std::string& object) const;
   /// A list of fixed-length texts.
   std::vector<std::string> read_texts(const std::string& object) const;
@@ -107,6 +112,12 @@ class Hdf5File {
  private:
   friend class Hdf5Table;
   struct Impl;
+  /// A rectangle of a dataset, from a row and a column on.
+  struct Window {
+    std::int64_t row = 0, num_rows = 0, column = 0, num_columns = 0;
+  };
+  template <class T>
+  std::vector<T> read_window(const std::string& object, Window window) const;
   explicit Hdf5File(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

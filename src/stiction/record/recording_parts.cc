@@ -54,7 +54,7 @@ RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::in
   if (shape.rank != 2 || shape.columns != columns)
     fail(file, fmt::format("'{}' does not have {} columns", object, columns));
   check_rows(file, object, first + num_rows);
-  const std::vector<double> values = file.read_rows<double>(object, first, num_rows);
+  const std::vector<double> values = file.read_range<double>(object, first, num_rows);
   return ConstRowMatrixMap(values.data(), num_rows, columns);
 }
 
@@ -76,7 +76,7 @@ std::array<std::int64_t, 3> count_phases(const Hdf5File& file, std::int64_t num_
                            recording_format::kPhaseCounts));
   check_rows(file, recording_format::kPhasesComplete, num_flushes);
   const auto row =
-      file.read_rows<std::int64_t>(recording_format::kPhasesComplete, num_flushes - 1, 1);
+      file.read_range<std::int64_t>(recording_format::kPhasesComplete, num_flushes - 1, 1);
   std::copy(row.begin(), row.end(), counts.begin());
   return counts;
 }

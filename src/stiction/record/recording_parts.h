@@ -40,7 +40,7 @@ std::vector<T> read_column(const Hdf5File& file, const std::string& object, std:
   const Hdf5Shape shape = file.shape(object);
   if (shape.rank != 1) fail(file, fmt::format("'{}' is not a list", object));
   check_rows(file, object, first + num_rows);
-  return file.read_rows<T>(object, first, num_rows);
+  return file.read_range<T>(object, first, num_rows);
 }
 
 RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::int64_t first,

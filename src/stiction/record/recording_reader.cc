@@ -9,6 +9,7 @@
 
 #include "stiction/base/error.h"
 #include "stiction/base/hdf5_file.h"
+#include "stiction/record/recording_extent.h"
 #include "stiction/record/recording_format.h"
 #include "stiction/record/recording_parts.h"
 
@@ -120,6 +121,21 @@ Recording read_file(const Hdf5File& file) {
 }
 
 }  // namespace
+
+RecordingExtent read_recording_extent(const Hdf5File& file) {
+  check_format(file);
+  const Extent extent = read_commit(file);
+  return {extent.steps, extent.contacts,
+          file.has("events") ? count_events(file, extent.flushes) : 0};
+}
+
+Recording read_recording_description(const Hdf5File& file) {
+  check_format(file);
+  Recording recording;
+  read_description(file, recording);
+  if (file.has("events")) recording.events.kinds = file.read_texts_attribute("events", "kinds");
+  return recording;
+}
 
 Recording read_recording(const std::string& path) {
   try {

@@ -90,10 +90,14 @@ void read_body_list(const SceneValue& list, const BodyReader& bodies, const Spat
   }
 }
 
-/// Those that take part in contact.
+/// Those that take part in contact; the others are only seen.
 void add_shapes(std::span<const SceneShape> shapes, BodiesScene& scene) {
   for (const SceneShape& shape : shapes) {
-    if (!shape.takes_part_in_contact) continue;
+    if (!shape.takes_part_in_contact) {
+      scene.seen_shapes.push_back({shape.body, {shape.shape, shape.frame, shape.color}});
+      continue;
+    }
+    scene.colors.push_back(shape.color);
     scene.description.shapes.push_back({.body = shape.body,
                                         .shape = shape.shape,
                                         .frame = shape.frame,

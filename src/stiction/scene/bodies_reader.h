@@ -8,6 +8,7 @@
 #include "stiction/model/model.h"
 #include "stiction/model/rigid_body_description.h"
 #include "stiction/scene/quantity_reader.h"
+#include "stiction/scene/scene_view.h"
 
 namespace stiction {
 
@@ -21,6 +22,8 @@ struct BodyPlaces {
 struct BodiesScene {
   RigidBodyDescription description{};
   BodyPlaces places{};
+  std::vector<BodyViewShape> seen_shapes{};  // that take no part in contact
+  std::vector<std::string> colors{};         // of those that do
 };
 
 /// Reads the scene; faults go to `diagnostics`, those of the description as a whole

@@ -54,6 +54,8 @@ class GeneralizedReader {
     read_constraints();
     read_springs();
     read_contacts();
+    result_.constants = constants_;
+    result_.in_q_and_t = in_q_and_t_;
     return std::move(result_);
   }
 

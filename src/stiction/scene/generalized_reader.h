@@ -14,6 +14,8 @@ namespace stiction {
 struct GeneralizedSceneSystem {
   ExpressionSystemDescription description;
   VectorXd position, velocity;
+  SymbolTable constants;   // parameters of the scene and of the block
+  SymbolTable in_q_and_t;  // and coordinates and t
 };
 
 /// Reads the parameters of `value` (an object of numbers and expressions in the parameters before

@@ -11,6 +11,7 @@
 #include "stiction/base/stepping_options.h"
 #include "stiction/model/model.h"
 #include "stiction/problem/friction_section.h"
+#include "stiction/scene/scene_view.h"
 
 namespace stiction {
 
@@ -35,6 +36,7 @@ struct Scene {
   std::string text;  // as read, for the recording
   SimulateSettings simulate;
   Model model;
+  SceneView view;
 };
 
 /// Names that a scene may use for its scheme and solver; empty lists are not checked.

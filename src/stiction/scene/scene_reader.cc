@@ -17,6 +17,7 @@
 #include "stiction/scene/schema.h"
 #include "stiction/scene/start_faults.h"
 #include "stiction/scene/stepping_reader.h"
+#include "stiction/scene/view_reader.h"
 
 namespace stiction {
 namespace {
@@ -94,6 +95,7 @@ void report_mass_faults(const ExpressionSystemDescription& description, const Sc
 /// The model under construction, and where in the scene its parts come from.
 struct ModelInProgress {
   ModelBuilder builder{};
+  SceneView view{};
   std::vector<PlaceOfFault> place_of_fault{};
 };
 
@@ -101,6 +103,8 @@ struct ModelInProgress {
 void add_bodies(const SceneValue& root, const std::shared_ptr<ExpressionPool>& pool,
                 const SymbolTable& parameters, Diagnostics& diagnostics, ModelInProgress& model) {
   BodiesScene bodies = read_bodies(root, pool, parameters, diagnostics);
+  model.view.body_shapes = std::move(bodies.seen_shapes);
+  model.view.colors = std::move(bodies.colors);
   if (diagnostics.has_errors()) return;
   try {
     const auto system = std::make_shared<RigidBodySystem>(bodies.description);
@@ -116,10 +120,12 @@ void add_bodies(const SceneValue& root, const std::shared_ptr<ExpressionPool>& p
 
 /// Reads, compiles and adds the system in its own coordinates; what only the compiler of formulas
 /// finds is reported for the whole block.
-void add_generalized(const SceneValue& place, const std::shared_ptr<ExpressionPool>& pool,
+void add_generalized(const SceneValue& root, const std::shared_ptr<ExpressionPool>& pool,
                      const SymbolTable& parameters, Diagnostics& diagnostics,
                      ModelInProgress& model) {
+  const SceneValue place = root["generalized"];
   const GeneralizedSceneSystem read = read_generalized(place, pool, parameters, diagnostics);
+  read_view(root["view"], pool, parameters, &read, diagnostics, model.view);
   if (diagnostics.has_errors()) return;
   report_mass_faults(read.description, place["mass"], diagnostics);
   if (diagnostics.has_errors()) return;
@@ -170,11 +176,14 @@ std::optional<Scene> read_scene(const std::string& text, const KnownNames& known
   report_missing_systems(root, diagnostics);
   ModelInProgress model;
   if (root["bodies"].is_array()) add_bodies(root, pool, parameters, diagnostics, model);
-  if (const SceneValue generalized = root["generalized"]; generalized.is_object())
-    add_generalized(generalized, pool, parameters, diagnostics, model);
+  if (root["generalized"].is_object())
+    add_generalized(root, pool, parameters, diagnostics, model);
+  else
+    read_view(root["view"], pool, parameters, nullptr, diagnostics, model.view);
   if (diagnostics.has_errors()) return std::nullopt;
 
   scene.model = model.builder.build();
+  scene.view = std::move(model.view);
   report_start_faults(scene.model, scene.simulate, model.place_of_fault, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return scene;

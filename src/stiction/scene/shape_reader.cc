@@ -10,6 +10,7 @@
 #include "stiction/base/text.h"
 #include "stiction/geometry/mesh_file.h"
 #include "stiction/geometry/mesh_repair.h"
+#include "stiction/scene/view_reader.h"
 
 namespace stiction {
 namespace {
@@ -25,9 +26,9 @@ struct ShapeType {
   Shape (*read)(const SceneValue& value, const SpatialReader& reader);
 };
 
-constexpr std::array<std::string_view, 9> kCommonKeys = {
-    "type",    "position", "orientation", "material",        "density",
-    "contact", "group",    "mask",        "surface_velocity"};
+constexpr std::array<std::string_view, 10> kCommonKeys = {
+    "type",    "position", "orientation", "material",         "density",
+    "contact", "group",    "mask",        "surface_velocity", "color"};
 
 /// Numbers of an array whose size is known; a wrong size is a fault.
 Eigen::VectorXd read_sizes(const SceneValue& value, int count, const SpatialReader& reader) {
@@ -275,7 +276,8 @@ std::optional<SceneShape> read_shape(const SceneValue& value, const Materials& m
                    .surface_velocity = reader.read_vector(value["surface_velocity"]),
                    .group = read_bits(value["group"], 1),
                    .mask = read_bits(value["mask"], ~0U),
-                   .takes_part_in_contact = value["contact"].boolean_or(true)};
+                   .takes_part_in_contact = value["contact"].boolean_or(true),
+                   .color = read_color(value["color"], reader.diagnostics())};
   if (const SceneValue density = value["density"])
     shape.density = reader.read_number(density, 1, {.above = 0});
   if (!reader.is_faulty(value))

@@ -31,6 +31,7 @@ struct SceneShape {
   std::uint32_t group = 1, mask = ~0U;
   std::optional<double> density{};  // [kg/m³] > 0
   bool takes_part_in_contact = true;
+  std::string color{};  // "#rrggbb", or empty
 };
 
 /// What "type" of a shape may be, in the order of the variant Shape.
