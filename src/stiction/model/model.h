@@ -84,6 +84,8 @@ class Model {
   std::vector<std::string> joint_row_names() const;
   std::vector<std::string> fixed_contact_names() const;
   void record(const State& state, VectorXd& q, VectorXd& v) const;
+  /// The way back: sets state.q and state.v, see System. Throws InputError if sizes differ.
+  void adopt_recorded(const VectorXd& q, const VectorXd& v, State& state) const;
 
   // The functions of all systems together, in the order of the parts; see System.
   void displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const;

@@ -19,6 +19,12 @@ void System::record(double, const ConstVectorRef& q, const ConstVectorRef& v, Ve
   recorded_v = v;
 }
 
+void System::adopt_recorded(double, const ConstVectorRef& recorded_q,
+                            const ConstVectorRef& recorded_v, VectorRef q, VectorRef v) const {
+  q = recorded_q;
+  v = recorded_v;
+}
+
 void System::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
                       VectorRef out) const {
   out = q + h * v;

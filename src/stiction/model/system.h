@@ -139,6 +139,11 @@ class System {
   virtual void record(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                       VectorRef recorded_q, VectorRef recorded_v) const;  // as they are
 
+  /// The way back: the state that recordings show so. `q` and `v` hold a state nearby, from which
+  /// comes what is not recorded. Throws InputError for numbers that no state has.
+  virtual void adopt_recorded(double t, const ConstVectorRef& recorded_q,
+                              const ConstVectorRef& recorded_v, VectorRef q, VectorRef v) const;
+
   /// q after the displacement h v; `out` may be `q`.
   virtual void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
                         VectorRef out) const;  // q + h v

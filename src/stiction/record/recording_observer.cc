@@ -11,23 +11,6 @@ std::vector<std::string> event_kind_names() {
   return names;
 }
 
-RecordingLayout make_layout(const Simulation& simulation, const std::string& name,
-                            const std::string& scene_text) {
-  const Model& model = simulation.model();
-  return {.name = name,
-          .scene = scene_text,
-          .scheme = simulation.options().scheme,
-          .solver = simulation.options().solver,
-          .version = std::string(version()),
-          .h = simulation.options().h,
-          .q_names = model.q_names(),
-          .v_names = model.v_names(),
-          .joint_names = model.joint_row_names(),
-          .reaction_names = model.reaction_names(),
-          .contact_names = model.fixed_contact_names(),
-          .event_kinds = event_kind_names()};
-}
-
 std::span<const double> as_span(const VectorXd& x) {
   return {x.data(), static_cast<std::size_t>(x.size())};
 }
@@ -46,10 +29,33 @@ ContactRow to_row(const ContactOutcome& contact) {
 
 }  // namespace
 
+RecordingLayout make_recording_layout(const Simulation& simulation, const std::string& name,
+                                      const std::string& scene_text) {
+  const Model& model = simulation.model();
+  return {.name = name,
+          .scene = scene_text,
+          .scheme = simulation.options().scheme,
+          .solver = simulation.options().solver,
+          .version = std::string(version()),
+          .h = simulation.options().h,
+          .q_names = model.q_names(),
+          .v_names = model.v_names(),
+          .joint_names = model.joint_row_names(),
+          .reaction_names = model.reaction_names(),
+          .contact_names = model.fixed_contact_names(),
+          .event_kinds = event_kind_names()};
+}
+
 RecordingObserver::RecordingObserver(const std::string& path, const Simulation& simulation,
                                      const std::string& name, const std::string& scene_text,
                                      int every)
-    : writer_(path, make_layout(simulation, name, scene_text)),
+    : RecordingObserver(std::make_unique<RecordingWriter>(
+                            path, make_recording_layout(simulation, name, scene_text)),
+                        simulation, every) {}
+
+RecordingObserver::RecordingObserver(std::unique_ptr<RecordingSink> sink,
+                                     const Simulation& simulation, int every)
+    : sink_(std::move(sink)),
       model_(simulation.model()),
       every_(every),
       tolerance_(simulation.options().tolerance) {}
@@ -64,11 +70,11 @@ void RecordingObserver::on_step(const StepRecord& record) {
 void RecordingObserver::take_note(const StepRecord& record) {
   last_seen_step_ = record.step;
   for (const StepEvent& event : record.events)
-    writer_.append_event({.step = record.step,
-                          .time = event.time,
-                          .kind = static_cast<int>(event.kind),
-                          .contact = event.contact < 0 ? -1 : static_cast<std::int64_t>(event.key),
-                          .energy = event.energy_change});
+    sink_->append_event({.step = record.step,
+                         .time = event.time,
+                         .kind = static_cast<int>(event.kind),
+                         .contact = event.contact < 0 ? -1 : static_cast<std::int64_t>(event.key),
+                         .energy = event.energy_change});
   if (!record.certificate.meets(tolerance_)) ++flagged_;
 }
 
@@ -81,21 +87,21 @@ void RecordingObserver::append(const StepRecord& record) {
   read_reactions(record);
   const EnergyLedger& e = record.energy;
   const Certificate& c = record.certificate;
-  writer_.append({.step = record.step,
-                  .time = record.state.t,
-                  .q = as_span(q_),
-                  .v = as_span(v_),
-                  .contacts = contacts_,
-                  .joint_impulses = record.joint_impulses,
-                  .reactions = as_span(reactions_),
-                  .energy = {e.now.kinetic, e.now.potential, e.now.spring, e.applied, e.motor,
-                             e.friction, e.impact, e.numerical},
-                  .certificate = {c.momentum, c.bilateral, c.cone, c.gap, c.joint},
-                  .iterations = record.solver.iterations,
-                  .stage = record.solver.stage,
-                  .wall = record.times.solve,
-                  .times = {record.times.detect, record.times.assemble, record.times.certify},
-                  .flagged = flagged_});
+  sink_->append({.step = record.step,
+                 .time = record.state.t,
+                 .q = as_span(q_),
+                 .v = as_span(v_),
+                 .contacts = contacts_,
+                 .joint_impulses = record.joint_impulses,
+                 .reactions = as_span(reactions_),
+                 .energy = {e.now.kinetic, e.now.potential, e.now.spring, e.applied, e.motor,
+                            e.friction, e.impact, e.numerical},
+                 .certificate = {c.momentum, c.bilateral, c.cone, c.gap, c.joint},
+                 .iterations = record.solver.iterations,
+                 .stage = record.solver.stage,
+                 .wall = record.times.solve,
+                 .times = {record.times.detect, record.times.assemble, record.times.certify},
+                 .flagged = flagged_});
   flagged_ = 0;
 }
 
@@ -110,7 +116,7 @@ void RecordingObserver::read_reactions(const StepRecord& record) {
 void RecordingObserver::close(const Simulation& simulation, std::string_view status) {
   is_closing_ = true;
   simulation.notify(*this);
-  writer_.close(status);
+  sink_->close(status);
 }
 
 }  // namespace stiction
