@@ -189,14 +189,14 @@ test_works_through_a_symbolic_link() {
 test_running_needs_no_test_packages_and_testing_configures_again() {
   have_packages run
   launch run
-  expect_call '^cmake .*-DSTICTION_BUILD_TESTS=OFF -DSTICTION_BUILD_BENCH=OFF'
+  expect_call '^cmake .*-DSTICTION_BUILD_TESTS=OFF -DSTICTION_BUILD_PYTHON=OFF -DSTICTION_BUILD_BENCH=OFF'
   launch test
   expect_status 2
   expect_err '--no-install-recommends libgtest-dev'
-  have_packages test
+  have_packages test python
   launch test
   expect_status 0
-  expect_call '^cmake .*--preset release -DSTICTION_BUILD_TESTS=ON -DSTICTION_BUILD_BENCH=OFF'
+  expect_call '^cmake .*--preset release -DSTICTION_BUILD_TESTS=ON -DSTICTION_BUILD_PYTHON=ON -DSTICTION_BUILD_BENCH=OFF'
   launch bench
   expect_status 2
   expect_err '--no-install-recommends libbenchmark-dev'
@@ -246,7 +246,7 @@ test_two_launchers_do_not_build_on_top_of_each_other() {
 }
 
 test_testing_ends_with_the_release_tests() {
-  have_packages run test
+  have_packages run test python
   launch test -R Something
   expect_status 0
   expect_out $'made-up ctest in sanitize\nmade-up ctest in release'
@@ -257,7 +257,7 @@ test_testing_ends_with_the_release_tests() {
 }
 
 test_test_all_includes_slow_tests_and_lint() {
-  have_packages run test
+  have_packages run test python
   launch test --all
   expect_status 0
   expect_no_call '^ctest .*test-release.log .*slow'
@@ -265,7 +265,7 @@ test_test_all_includes_slow_tests_and_lint() {
 }
 
 test_every_failing_part_is_named_at_the_end() {
-  have_packages run test
+  have_packages run test python
   touch "$tree/src/x.h" "$state/ugly" "$state/fails-in-sanitize"
   launch test
   expect_status 1

@@ -36,6 +36,20 @@ class ContactModel : public Model {
   /// if there are none: then nothing is changed.
   bool detect_further(const State& state, double h, const State& end);
 
+  /// A generalised force [N, N m] on top of what the systems exert, constant until it is set anew:
+  /// what a controller applies. One number per velocity, or none at all. It counts as applied.
+  void set_held_force(const VectorXd& force) { held_force_ = force; }
+  const VectorXd& held_force() const { return held_force_; }
+  void evaluate_force(double t, const VectorXd& q, const VectorXd& v, VectorRef force) const {
+    Model::evaluate_force(t, q, v, force);
+    if (held_force_.size() > 0) force += held_force_;
+  }
+  void evaluate_applied_force(double t, const VectorXd& q, const VectorXd& v,
+                              VectorRef force) const {
+    Model::evaluate_applied_force(t, q, v, force);
+    if (held_force_.size() > 0) force += held_force_;
+  }
+
   bool has_surfaces() const { return !surfaces_.empty(); }
   int num_contacts() const { return num_fixed_contacts() + static_cast<int>(detected_.size()); }
   const ContactInfo& contact(int j) const {
@@ -116,6 +130,7 @@ class ContactModel : public Model {
   void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
   static double separation_of(const Patch& patch, const double* gaps);
 
+  VectorXd held_force_;
   CollisionOptions options_;
   std::vector<PartWithSurfaces> surfaces_;
   std::vector<DetectedContact> detected_;

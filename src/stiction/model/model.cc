@@ -86,6 +86,26 @@ void Model::restore(const ConstVectorRef& recorded_q, const ConstVectorRef& reco
   }
 }
 
+void Model::adopt_recorded(const VectorXd& q, const VectorXd& v, State& state) const {
+  int num_q = 0, num_v = 0;
+  for (const Part& part : parts_) {
+    num_q += part.system->num_recorded_q();
+    num_v += part.system->num_recorded_v();
+  }
+  if (q.size() != num_q || v.size() != num_v)
+    throw InputError(fmt::format("state has {} positions and {} velocities, must have {} and {}",
+                                 q.size(), v.size(), num_q, num_v));
+  int i = 0, k = 0;
+  for (const Part& part : parts_) {
+    const int nq = part.system->num_recorded_q(), nv = part.system->num_recorded_v();
+    part.system->adopt_recorded(state.t, q.segment(i, nq), v.segment(k, nv),
+                                state.q.segment(part.q_offset, part.system->num_q()),
+                                state.v.segment(part.v_offset, part.system->num_v()));
+    i += nq;
+    k += nv;
+  }
+}
+
 void Model::displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const {
   out.resize(q.size());
   for (const Part& part : parts_)

@@ -87,6 +87,8 @@ class Model {
   /// q and v of the state that a recording shows so; sizes are those of q_names and v_names.
   void restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
                State& state) const;
+  /// The way back: sets state.q and state.v, see System. Throws InputError if sizes differ.
+  void adopt_recorded(const VectorXd& q, const VectorXd& v, State& state) const;
 
   // The functions of all systems together, in the order of the parts; see System.
   void displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const;

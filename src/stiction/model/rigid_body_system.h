@@ -53,6 +53,20 @@ class RigidBodySystem final : public System, public Surfaces {
   double joint_coordinate(double t, const ConstVectorRef& q, int joint,
                           JointCoordinate coordinate) const;
 
+  /// What acts on a body: a force at a point of its frame, and a torque; in world axes.
+  struct Wrench {
+    Eigen::Vector3d force = Eigen::Vector3d::Zero();   // [N]
+    Eigen::Vector3d torque = Eigen::Vector3d::Zero();  // [N m]
+    Eigen::Vector3d point = Eigen::Vector3d::Zero();   // [m] in the body's frame
+  };
+  /// Adds the generalised force of a wrench; nothing where the body has no coordinates.
+  void add_wrench(double t, const ConstVectorRef& q, int body, const Wrench& wrench,
+                  VectorRef force) const;
+  /// The same for an effort [N m, N] along a coordinate of a joint, with its reaction on the first
+  /// body.
+  void add_joint_effort(double t, const ConstVectorRef& q, int joint, JointCoordinate coordinate,
+                        double effort, VectorRef force) const;
+
   /// What a joint's rows exert on each of its two bodies: force, and torque about the origin of the
   /// joint's frame in that body, in that body's axes. Motors, friction and limits are not in it.
   struct Reaction {
@@ -80,6 +94,10 @@ class RigidBodySystem final : public System, public Surfaces {
               VectorRef recorded_v) const override;
   void restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v, VectorRef q,
                VectorRef v) const override;
+  /// Bodies that do not move by themselves are where they are. A velocity along a locked axis is
+  /// refused, quaternions get their length.
+  void adopt_recorded(double t, const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
+                      VectorRef q, VectorRef v) const override;
   void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
                 VectorRef out) const override;
   void displacement(const ConstVectorRef& from, const ConstVectorRef& to,
@@ -223,6 +241,7 @@ class RigidBodySystem final : public System, public Surfaces {
   void set_coupling_offsets();
 
   // Bodies
+  void add_six(int body, const Vector6d& six, VectorRef force) const;
   template <class Six>
   void project(const Body& body, const Six& six, double* out) const;
   Vector6d expand(const Body& body, const double* v) const;

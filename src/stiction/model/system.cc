@@ -25,6 +25,12 @@ void System::restore(const ConstVectorRef& recorded_q, const ConstVectorRef& rec
   v = recorded_v;
 }
 
+void System::adopt_recorded(double, const ConstVectorRef& recorded_q,
+                            const ConstVectorRef& recorded_v, VectorRef q, VectorRef v) const {
+  q = recorded_q;
+  v = recorded_v;
+}
+
 void System::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
                       VectorRef out) const {
   out = q + h * v;

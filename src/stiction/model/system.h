@@ -142,6 +142,10 @@ class System {
   /// The state of which a recording shows these numbers: record() undone, up to rounding.
   virtual void restore(const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
                        VectorRef q, VectorRef v) const;  // as they are
+  /// The way back: the state that recordings show so. `q` and `v` hold a state nearby, from which
+  /// comes what is not recorded. Throws InputError for numbers that no state has.
+  virtual void adopt_recorded(double t, const ConstVectorRef& recorded_q,
+                              const ConstVectorRef& recorded_v, VectorRef q, VectorRef v) const;
 
   /// q after the displacement h v; `out` may be `q`.
   virtual void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,

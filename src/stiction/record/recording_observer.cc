@@ -44,8 +44,26 @@ std::vector<std::pair<std::string, double>> settings_of(const SimulationOptions&
           {"spook.position_iteration", s.spook.position_iteration ? 1 : 0}};
 }
 
-RecordingLayout make_layout(const Simulation& simulation, const std::string& name,
-                            const std::string& scene_text, int every) {
+std::span<const double> as_span(const VectorXd& x) {
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
+
+ContactRow to_row(const ContactOutcome& contact) {
+  return {.a = contact.place.a,
+          .b = contact.place.b,
+          .id = contact.key,
+          .position = contact.place.position,
+          .normal = contact.place.normal,
+          .gap = contact.gap,
+          .impulse = contact.impulse,
+          .slip = contact.slip,
+          .status = contact.status};
+}
+
+}  // namespace
+
+RecordingLayout make_recording_layout(const Simulation& simulation, const std::string& name,
+                                      const std::string& scene_text, int every) {
   const Model& model = simulation.model();
   return {.name = name,
           .scene = scene_text,
@@ -65,28 +83,16 @@ RecordingLayout make_layout(const Simulation& simulation, const std::string& nam
           .settings = settings_of(simulation.options(), every)};
 }
 
-std::span<const double> as_span(const VectorXd& x) {
-  return {x.data(), static_cast<std::size_t>(x.size())};
-}
-
-ContactRow to_row(const ContactOutcome& contact) {
-  return {.a = contact.place.a,
-          .b = contact.place.b,
-          .id = contact.key,
-          .position = contact.place.position,
-          .normal = contact.place.normal,
-          .gap = contact.gap,
-          .impulse = contact.impulse,
-          .slip = contact.slip,
-          .status = contact.status};
-}
-
-}  // namespace
-
 RecordingObserver::RecordingObserver(const std::string& path, const Simulation& simulation,
                                      const std::string& name, const std::string& scene_text,
                                      int every)
-    : writer_(path, make_layout(simulation, name, scene_text, every)),
+    : RecordingObserver(std::make_unique<RecordingWriter>(
+                            path, make_recording_layout(simulation, name, scene_text, every)),
+                        simulation, every) {}
+
+RecordingObserver::RecordingObserver(std::unique_ptr<RecordingSink> sink,
+                                     const Simulation& simulation, int every)
+    : sink_(std::move(sink)),
       model_(simulation.model()),
       every_(every),
       tolerance_(simulation.options().tolerance) {}
@@ -101,11 +107,11 @@ void RecordingObserver::on_step(const StepRecord& record) {
 void RecordingObserver::take_note(const StepRecord& record) {
   last_seen_step_ = record.step;
   for (const StepEvent& event : record.events)
-    writer_.append_event({.step = record.step,
-                          .time = event.time,
-                          .kind = static_cast<int>(event.kind),
-                          .contact = event.contact < 0 ? -1 : static_cast<std::int64_t>(event.key),
-                          .energy = event.energy_change});
+    sink_->append_event({.step = record.step,
+                         .time = event.time,
+                         .kind = static_cast<int>(event.kind),
+                         .contact = event.contact < 0 ? -1 : static_cast<std::int64_t>(event.key),
+                         .energy = event.energy_change});
   if (!record.certificate.meets(tolerance_)) ++flagged_;
 }
 
@@ -119,22 +125,22 @@ void RecordingObserver::append(const StepRecord& record) {
   read_reactions(record);
   const EnergyLedger& e = record.energy;
   const Certificate& c = record.certificate;
-  writer_.append({.step = record.step,
-                  .time = record.state.t,
-                  .q = as_span(q_),
-                  .v = as_span(v_),
-                  .contacts = contacts_,
-                  .joint_impulses = record.joint_impulses,
-                  .reactions = as_span(reactions_),
-                  .energy = {e.now.kinetic, e.now.potential, e.now.spring, e.applied, e.motor,
-                             e.friction, e.impact, e.numerical},
-                  .certificate = {c.momentum, c.bilateral, c.cone, c.gap, c.joint},
-                  .iterations = record.solver.iterations,
-                  .stage = record.solver.stage,
-                  .wall = record.times.solve,
-                  .times = {record.times.detect, record.times.assemble, record.times.certify},
-                  .flagged = flagged_,
-                  .phases = phases_});
+  sink_->append({.step = record.step,
+                 .time = record.state.t,
+                 .q = as_span(q_),
+                 .v = as_span(v_),
+                 .contacts = contacts_,
+                 .joint_impulses = record.joint_impulses,
+                 .reactions = as_span(reactions_),
+                 .energy = {e.now.kinetic, e.now.potential, e.now.spring, e.applied, e.motor,
+                            e.friction, e.impact, e.numerical},
+                 .certificate = {c.momentum, c.bilateral, c.cone, c.gap, c.joint},
+                 .iterations = record.solver.iterations,
+                 .stage = record.solver.stage,
+                 .wall = record.times.solve,
+                 .times = {record.times.detect, record.times.assemble, record.times.certify},
+                 .flagged = flagged_,
+                 .phases = phases_});
   flagged_ = 0;
 }
 
@@ -197,7 +203,7 @@ void RecordingObserver::read_reactions(const StepRecord& record) {
 void RecordingObserver::close(const Simulation& simulation, std::string_view status) {
   is_closing_ = true;
   simulation.notify(*this);
-  writer_.close(status);
+  sink_->close(status);
 }
 
 }  // namespace stiction

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,18 @@
 
 namespace stiction {
 
+/// What a recording of the simulation tells before its first step.
+RecordingLayout make_recording_layout(const Simulation& simulation, const std::string& name,
+                                      const std::string& scene_text, int every = 1);
+
 class RecordingObserver final : public StepObserver {
  public:
   /// Creates the file; throws IoError. The observer still has to be added to the simulation.
   RecordingObserver(const std::string& path, const Simulation& simulation, const std::string& name,
-                    const std::string& scene_text, int every);
+                    const std::string& scene_text, int every = 1);
+
+  /// Into any sink, whose layout is make_recording_layout.
+  RecordingObserver(std::unique_ptr<RecordingSink> sink, const Simulation& simulation, int every);
 
   void on_step(const StepRecord& record) override;
   bool wants_phases() const override { return true; }
@@ -28,7 +36,7 @@ class RecordingObserver final : public StepObserver {
   void read_reactions(const StepRecord& record);
   void read_phases(const StepRecord& record, bool follows_a_row);
 
-  RecordingWriter writer_;
+  std::unique_ptr<RecordingSink> sink_;
   const Model& model_;  // of the simulation
   VectorXd q_, v_;      // as recordings show them
   VectorXd forces_, reactions_;

@@ -12,34 +12,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "stiction/record/step_row.h"
+#include "stiction/record/recording_sink.h"
 
 namespace stiction {
 
-/// All that is known before the first step.
-struct RecordingLayout {
-  std::string name = {};    // of the scene
-  std::string scene = {};   // its full text
-  std::string scheme = {};  // as in the scene's "simulate"
-  std::string solver = {};
-  std::string version = {};  // of the program
-  double h = 0;              // [s]
-  std::vector<std::string> q_names = {};
-  std::vector<std::string> v_names = {};
-  std::vector<std::string> joint_names = {};     // one per joint row
-  std::vector<std::string> reaction_names = {};  // may be empty
-  std::vector<std::string> contact_names = {};   // may be empty
-  std::vector<std::string> event_kinds = {};     // may be empty
-  std::vector<std::string> phase_kinds = {};     // may be empty
-  bool has_turning = false;                      // phases have forces of geometric stiffness
-  std::string friction = {};                     // "disc", "polygon:8", …
-  std::vector<std::pair<std::string, double>> settings = {};  // of the run, by name
-};
-
-class RecordingWriter {
+class RecordingWriter final : public RecordingSink {
  public:
   /// Creates the file, complete but for its steps; one of that name is replaced only when the new
   /// one stands. Throws IoError if it cannot be written there.
@@ -47,18 +26,18 @@ class RecordingWriter {
   RecordingWriter(const RecordingWriter&) = delete;
   RecordingWriter& operator=(const RecordingWriter&) = delete;
   /// Without close(): keeps all rows, with the status "interrupted". Reports nothing.
-  ~RecordingWriter();
+  ~RecordingWriter() override;
 
   /// Throws InputError if the row does not fit the layout or its step does not follow the last one,
   /// IoError if the file cannot be written; all further calls then throw as well. Does not allocate
   /// while the number of contacts per flush stays below its maximum so far.
-  void append(const StepRow& row);
+  void append(const StepRow& row) override;
   /// An event, ahead of the row of its step if that step is recorded. Throws like append.
-  void append_event(const EventRow& event);
+  void append_event(const EventRow& event) override;
   /// Makes all rows appended so far safe from the death of this process.
   void flush();
   /// Writes the last rows and how the run ended: "complete", "interrupted", "rejected", …
-  void close(std::string_view status);
+  void close(std::string_view status) override;
 
  private:
   class File;

@@ -62,4 +62,9 @@ struct SceneOverrides {
                                                    Diagnostics& diagnostics,
                                                    const SceneOverrides& overrides = {});
 
+/// The block "simulate" alone, for models that come from elsewhere. `text` is that object.
+[[nodiscard]] std::optional<SimulateSettings> read_settings(const std::string& text,
+                                                            const KnownNames& known,
+                                                            Diagnostics& diagnostics);
+
 }  // namespace stiction

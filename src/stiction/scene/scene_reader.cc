@@ -189,6 +189,20 @@ std::optional<Scene> read_scene(const std::string& text, const KnownNames& known
   return scene;
 }
 
+std::optional<SimulateSettings> read_settings(const std::string& text, const KnownNames& known,
+                                              Diagnostics& diagnostics) {
+  const std::optional<JsonNode> document =
+      parse_json("{\"stiction\": 1, \"simulate\": " + text + "}", diagnostics);
+  if (!document) return std::nullopt;
+  SceneSchema().validate(*document, diagnostics);
+  const auto pool = std::make_shared<ExpressionPool>();
+  const SceneValue root{&*document, ""};
+  const SimulateSettings settings = read_simulate(
+      root["simulate"], SymbolTable(), QuantityReader(pool, diagnostics), known, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return settings;
+}
+
 std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& known,
                                      Diagnostics& diagnostics, const SceneOverrides& overrides) {
   std::error_code ignored;

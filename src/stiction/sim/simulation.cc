@@ -101,7 +101,7 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
       stage_(*solver_, options.tolerance),
       state_(model_.initial_state()) {
   if (options.project_start) project_start();
-  validate();
+  validate(state_);
   scheme_->check(model_);
   model_.detect(state_, options_.h);
   attempt_.contacts.reserve(model_.num_contacts());
@@ -164,9 +164,9 @@ std::vector<std::string> Simulation::notes() const {
   return notes;
 }
 
-void Simulation::validate() const {
+void Simulation::validate(const State& state) const {
   if (model_.parts().empty()) throw InputError("model is empty");
-  const auto faults = find_start_faults(model_, state_, options_.penetration_tolerance);
+  const auto faults = find_start_faults(model_, state, options_.penetration_tolerance);
   if (faults.empty()) return;
   std::string text;
   bool is_about_place = false;
@@ -178,6 +178,29 @@ void Simulation::validate() const {
   if (is_about_place && !options_.project_start)
     text += "\nproject_start moves the start to the nearest one that fits";
   throw InputError(text);
+}
+
+void Simulation::set_state(const State& state) {
+  if (state.q.size() != state_.q.size() || state.v.size() != state_.v.size())
+    throw InputError(fmt::format("state has {} positions and {} velocities, must have {} and {}",
+                                 state.q.size(), state.v.size(), state_.q.size(), state_.v.size()));
+  if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
+    throw InputError("state holds a number that is not finite");
+  validate(state);
+  state_ = state;
+  clock_ = {};
+  taken_.memory = {};
+  model_.detect(state_, options_.h);
+  ledger_.begin(evaluator_.compute_energy(model_, state_));
+  forget_last_step();
+}
+
+void Simulation::set_held_force(const VectorXd& force) {
+  if (force.size() != 0 && force.size() != state_.v.size())
+    throw InputError(
+        fmt::format("force has {} numbers, must have {}", force.size(), state_.v.size()));
+  if (!force.allFinite()) throw InputError("force holds a number that is not finite");
+  model_.set_held_force(force);
 }
 
 double Simulation::step(double h) {

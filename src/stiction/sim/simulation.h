@@ -118,6 +118,14 @@ class Simulation {
   /// Throws the InputError that run(duration) would throw.
   void check_duration(double duration) const;
 
+  /// Goes on from another state, as a new start would: nothing of the last step is remembered, and
+  /// the energy account begins anew. Throws InputError like the constructor; nothing is changed
+  /// then. Observers are not told.
+  void set_state(const State& state);
+  /// A generalised force that acts in all steps from now on, see ContactModel; empty: none. Throws
+  /// InputError if it has not one finite number per velocity. A checkpoint does not keep it.
+  void set_held_force(const VectorXd& force);
+
   /// With the contacts of the step tried last.
   const ContactModel& model() const { return model_; }
   const SimulationOptions& options() const { return options_; }
@@ -168,7 +176,7 @@ class Simulation {
   };
 
   void project_start();
-  void validate() const;
+  void validate(const State& state) const;
   void forget_last_step();
   bool try_step(double h);
   const SchemeMemory& recall();
