@@ -18,5 +18,6 @@ void add_list_command(CLI::App& app, Action& action);
 void add_export_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
 void add_view_command(CLI::App& app, Action& action);
+void add_import_command(CLI::App& app, Action& action);
 
 }  // namespace stiction

@@ -162,7 +162,7 @@ class JointsReader {
     joint.length = 1;
   }
 
-  /// gear: ratio·angle₁ − angle₂ is constant; rack: radius·angle − slide.
+  /// gear: ratio·x₁ − x₂ is constant; rack: radius·angle − slide.
   void read_coupling(const SceneValue& value, const EntryType& type, const std::string& name) {
     check_keys(value, type);
     const bool is_rack = type.name == "rack";
@@ -176,34 +176,43 @@ class JointsReader {
     bool is_complete = true;
     for (const int side : {0, 1}) {
       const SceneValue joint = names.item(static_cast<std::size_t>(side));
-      const auto coordinate =
-          is_rack && side == 1 ? JointCoordinate::kSlide : JointCoordinate::kAngle;
-      coupling.sides[side] = {.coordinate = coordinate, .factor = side == 0 ? factor : -1};
-      const std::optional<int> index = find_joint(joint, coordinate);
-      is_complete = is_complete && index;
-      coupling.sides[side].joint = index.value_or(0);
+      const auto coordinates = is_rack && side == 1 ? std::vector{JointCoordinate::kSlide}
+                               : is_rack
+                                   ? std::vector{JointCoordinate::kAngle}
+                                   : std::vector{JointCoordinate::kAngle, JointCoordinate::kSlide};
+      coupling.sides[side].factor = side == 0 ? factor : -1;
+      is_complete = find_coordinate(joint, coordinates, coupling.sides[side]) && is_complete;
     }
     if (!is_complete) return;
     description_.couplings.push_back(std::move(coupling));
     joints_.coupling_places.push_back(value);
   }
 
-  /// The joint that a coupling names, if it has the coordinate.
-  std::optional<int> find_joint(const SceneValue& value, JointCoordinate coordinate) {
+  /// The joint that a coupling names, with the first of the coordinates that it has.
+  bool find_coordinate(const SceneValue& value, const std::vector<JointCoordinate>& wanted,
+                       CouplingDescription::Side& side) {
     const std::optional<int> entry = joints_.names.find(value, reader_.diagnostics());
-    if (!entry) return std::nullopt;
+    if (!entry) return false;
     const int index = joints_.index[*entry];
-    if (index == SceneJoints::kOfUnknownType) return std::nullopt;
+    if (index == SceneJoints::kOfUnknownType) return false;
     if (index != SceneJoints::kCoupling) {
       const auto known = joint_coordinates(description_.joints[index].type);
-      if (std::find(known.begin(), known.end(), coordinate) != known.end()) return index;
+      for (const JointCoordinate coordinate : wanted)
+        if (std::find(known.begin(), known.end(), coordinate) != known.end()) {
+          side.joint = index;
+          side.coordinate = coordinate;
+          return true;
+        }
     }
-    reader_.fault(
-        value, fmt::format("joint '{}' has no {}", value.node->string, coordinate_key(coordinate)),
-        coordinate == JointCoordinate::kAngle
-            ? "expected a hinge, cylindrical, planar or screw joint"
-            : "expected a slider, cylindrical or screw joint");
-    return std::nullopt;
+    std::string keys;
+    for (const JointCoordinate coordinate : wanted)
+      keys += (keys.empty() ? "" : " and no ") + coordinate_key(coordinate);
+    reader_.fault(value, fmt::format("joint '{}' has no {}", value.node->string, keys),
+                  wanted.size() > 1 ? "expected a hinge, slider, cylindrical, planar or screw joint"
+                  : wanted.front() == JointCoordinate::kAngle
+                      ? "expected a hinge, cylindrical, planar or screw joint"
+                      : "expected a slider, cylindrical or screw joint");
+    return false;
   }
 
   const NameList& bodies_;

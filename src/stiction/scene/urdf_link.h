@@ -1,0 +1,37 @@
+// Links of URDF: inertials, collisions and visuals.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "stiction/scene/import_model.h"
+#include "stiction/scene/import_robot.h"
+#include "stiction/scene/xml_element.h"
+
+namespace stiction {
+
+class UrdfLinkReader {
+ public:
+  UrdfLinkReader(const std::filesystem::path& path, const ImportOptions& options,
+                 ImportReport& report)
+      : folder_(path.parent_path()), options_(options), report_(report) {}
+
+  ImportBody read(XmlElement& link, const std::string& name);
+  /// The pose in the child <origin>: xyz, then roll, pitch and yaw about fixed axes x, y, z.
+  Pose read_origin(XmlElement& element);
+
+ private:
+  void error(const XmlElement& element, std::string message, std::string help = {});
+  double read_size(XmlElement& element, const char* attribute, const std::string& link);
+  std::optional<MassProperties> read_inertial(XmlElement& inertial, const std::string& link);
+  void read_shape(XmlElement& element, bool is_visual, const std::string& link, ImportBody& body);
+  std::optional<ImportShape> read_geometry(XmlElement& geometry, bool is_visual,
+                                           const std::string& link);
+  std::optional<ImportShape> read_mesh(XmlElement& mesh, bool is_visual, const std::string& link);
+
+  std::filesystem::path folder_;
+  const ImportOptions& options_;
+  ImportReport& report_;
+};
+
+}  // namespace stiction
