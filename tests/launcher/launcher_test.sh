@@ -52,12 +52,19 @@ TOOL
   tool ctest <<<'echo "made-up ctest in ${PWD##*/}"; [[ ! -e $state/fails-in-${PWD##*/} ]]'
   tool clang-format <<<'[[ ! -e $state/ugly ]]'
   tool clang-tidy <<<'[[ ! -e $state/unclean ]]'
+  tool node <<<'cat "$state/node" 2>/dev/null || exit 127'
+  tool npm <<'TOOL'
+[[ ! -e $state/npm-fails ]] || { echo "made-up npm error"; exit 1; }
+[[ $1 != run ]] || { mkdir -p ../build/viewer && touch ../build/viewer/index.html; }
+TOOL
 }
 
 # A clean clone on a machine of a user without rights, where nothing is installed.
 begin() {
   rm -rf -- "$tree" "$tools" "$state"
   mkdir -p "$tree/cmake" "$tree/tests/format" "$tree/tests/base" "$tree/src" "$tools" "$state"
+  mkdir -p "$tree/viewer/src"
+  touch "$tree"/viewer/{package-lock.json,index.html,vite.config.js,tsconfig.json,src/main.ts}
   cp "$here/../../stiction" "$tree/"
   cp "$here/../../cmake/packages.txt" "$tree/cmake/"
   cp "$here/../format/check_format.sh" "$tree/tests/format/"
@@ -193,7 +200,7 @@ test_running_needs_no_test_packages_and_testing_configures_again() {
   launch test
   expect_status 2
   expect_err '--no-install-recommends libgtest-dev'
-  have_packages test python
+  have_packages test view python
   launch test
   expect_status 0
   expect_call '^cmake .*--preset release -DSTICTION_BUILD_TESTS=ON -DSTICTION_BUILD_PYTHON=ON -DSTICTION_BUILD_BENCH=OFF'
@@ -246,7 +253,7 @@ test_two_launchers_do_not_build_on_top_of_each_other() {
 }
 
 test_testing_ends_with_the_release_tests() {
-  have_packages run test python
+  have_packages run test view python
   launch test -R Something
   expect_status 0
   expect_out $'made-up ctest in sanitize\nmade-up ctest in release'
@@ -257,7 +264,7 @@ test_testing_ends_with_the_release_tests() {
 }
 
 test_test_all_includes_slow_tests_and_lint() {
-  have_packages run test python
+  have_packages run test view python
   launch test --all
   expect_status 0
   expect_no_call '^ctest .*test-release.log .*slow'
@@ -265,7 +272,7 @@ test_test_all_includes_slow_tests_and_lint() {
 }
 
 test_every_failing_part_is_named_at_the_end() {
-  have_packages run test python
+  have_packages run test view python
   touch "$tree/src/x.h" "$state/ugly" "$state/fails-in-sanitize"
   launch test
   expect_status 1
@@ -299,6 +306,39 @@ test_without_apt_it_names_what_it_needs_and_tries() {
   expect_out "[$PWD][run]"
   launch_foreign
   [[ -z $err ]] || fail "expected to be told only once"
+}
+
+test_viewing_builds_the_page_when_it_changed() {
+  have_packages run view
+  launch view x.h5
+  expect_status 7
+  expect_out "[$scratch][view][x.h5]"
+  expect_call '^npm ci '
+  expect_call '^npm run build'
+  : >"$state/calls"
+  launch view x.h5
+  expect_no_call '^npm'
+  echo change >"$tree/viewer/src/main.ts"
+  launch view x.h5
+  expect_call '^npm run build'
+  echo another >"$tree/viewer/src/main.ts"
+  touch "$state/npm-fails"
+  launch view x.h5
+  expect_status 1
+  expect_err 'made-up npm error'
+}
+
+test_node_from_elsewhere_counts_if_it_is_new_enough() {
+  have_packages run
+  echo v16.20.0 >"$state/node"
+  launch view x.h5
+  expect_status 2
+  [[ $err == *'--no-install-recommends nodejs' ]] || fail "only nodejs is missing"
+  echo v18.19.0 >"$state/node"
+  launch view x.h5
+  expect_status 7
+  launch run x.json
+  expect_status 7
 }
 
 test_comparisons_go_on_without_the_other_engines() {

@@ -36,6 +36,9 @@ function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+/** Below this a residual is as good as zero, and would only stretch the axis. */
+const LEAST = 1e-20;
+
 /** Marks of a logarithmic axis: at most six. */
 function powersOfTen(low: number, high: number): number[] {
   const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
@@ -208,7 +211,7 @@ class TimeChart extends Chart {
     const curve = decimate(this.time, this.tracks.map((track) => track.drawn), first, last, this.size().width);
     const isLog = this.spec.kind === 'log';
     const clean = (y: Float64Array): (number | null)[] =>
-      Array.from(y, (v) => Number.isFinite(v) && (!isLog || v > 0) ? v : null);
+      Array.from(y, (v) => Number.isFinite(v) && (!isLog || v > LEAST) ? v : null);
     return [curve.x as unknown as number[], ...curve.ys.map(clean)] as uPlot.AlignedData;
   }
 

@@ -4,6 +4,7 @@ import {el} from './dom';
 import {Player} from './player';
 import {Recording} from './recording';
 import {findSource} from './source';
+import {roundDown} from './stage';
 import {Interface} from './ui';
 import {Viewer} from './viewer';
 
@@ -111,6 +112,9 @@ async function start(): Promise<void> {
   }
   const player = new Player(() => [recording.startTime, recording.endTime]);
   player.time = recording.startTime;
+  // Short runs are over in no time: a few seconds are what one can follow.
+  const duration = recording.endTime - recording.startTime;
+  if (duration > 0 && duration < 4) player.speed = Math.max(0.01, roundDown(duration / 4));
   const ui = new Interface(recording, player);
   ui.build();
   let viewer: Viewer | undefined;

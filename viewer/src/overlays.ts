@@ -38,7 +38,8 @@ export class ContactOverlay {
   private readonly frictionColor = new THREE.Color(FRICTION);
   private readonly tipColor = new THREE.Color('#111827');
 
-  constructor(private readonly size: () => number) {
+  /** Impulses are drawn as they act on a body that can move: the first of the two if it can. */
+  constructor(private readonly isMoving: boolean[], private readonly size: () => number) {
     this.normals = new Arrows(this.group, () => 0.05 * this.size());
     this.friction = new Arrows(this.group, () => 0.05 * this.size());
   }
@@ -62,22 +63,23 @@ export class ContactOverlay {
     const at = new THREE.Vector3();
     const normal = new THREE.Vector3();
     const vector = new THREE.Vector3();
-    const {position, normal: normals, friction, impulse, status, mu} = arrays;
+    const {position, normal: normals, friction, impulse, status, mu, a, b} = arrays;
     const size = this.size();
     for (let i = first; i < last; ++i) {
       vectorAt(position, i, at);
       if (Number.isNaN(at.x)) continue;  // a limit of a joint, or a contact without a place
-      vectorAt(normals, i, normal);
+      const sign = b[i] >= 0 && this.isMoving[b[i]] && !this.isMoving[a[i]] ? -1 : 1;
+      vectorAt(normals, i, normal).multiplyScalar(sign);
       const color = this.statusColors[status[i]];
       const length = this.scale * impulse[3 * i];
       if (layers.points) this.points.add(at, (status[i] === 0 ? 0.09 : 0.13) * size, color);
       if (layers.cones && length > 0 && mu[i] > 0) {
         this.cones.add(at, normal, length, mu[i] * length, color);
-        vectorAt(friction, i, vector).multiplyScalar(this.scale).addScaledVector(normal, length).add(at);
+        vectorAt(friction, i, vector).multiplyScalar(sign * this.scale).addScaledVector(normal, length).add(at);
         this.tips.add(vector, 0.1 * size, this.tipColor);
       }
       if (layers.normals && length > 0) this.normals.add(at, vector.copy(normal).multiplyScalar(length), this.normalColor);
-      if (layers.friction) this.friction.add(at, vectorAt(friction, i, vector).multiplyScalar(this.scale), this.frictionColor);
+      if (layers.friction) this.friction.add(at, vectorAt(friction, i, vector).multiplyScalar(sign * this.scale), this.frictionColor);
     }
   }
 }

@@ -6,6 +6,7 @@ import type {Pose7} from './recording';
 export interface Bounds {
   center: THREE.Vector3;
   radius: number;
+  floor: number;  // along the upward direction: where a grid goes if the scene has no ground
 }
 
 /** 1, 2 or 5 times a power of ten, not above x. */
@@ -28,7 +29,7 @@ export class Stage {
   private readonly up: THREE.Vector3;
   private planes: {point: THREE.Vector3; normal: THREE.Vector3}[] = [];
   private isDark = false;
-  private bounds: Bounds = {center: new THREE.Vector3(), radius: 1};
+  private bounds: Bounds = {center: new THREE.Vector3(), radius: 1, floor: -1};
   private wantsShadows = true;
   isDirty = true;
 
@@ -77,7 +78,7 @@ export class Stage {
     this.isDark = isDark;
     this.scene.background = new THREE.Color(isDark ? 0x15181d : 0xf3f5f8);
     this.sky.groundColor.set(isDark ? 0x565c66 : 0x9aa0a9);
-    this.sky.intensity = isDark ? 1.15 : 1.5;
+    this.sky.intensity = isDark ? 1.35 : 1.75;
     this.buildGround();
     this.isDirty = true;
   }
@@ -175,8 +176,8 @@ export class Stage {
     }
     for (const plane of this.planes) this.addGround(plane.point, plane.normal, true);
     if (this.planes.length === 0) {
-      const {center, radius} = this.bounds;
-      this.addGround(center.clone().addScaledVector(this.up, -radius), this.up, false);
+      const {center, floor} = this.bounds;
+      this.addGround(center.clone().addScaledVector(this.up, floor - center.dot(this.up)), this.up, false);
     }
   }
 
@@ -193,7 +194,7 @@ export class Stage {
     const back = new THREE.Color(this.isDark ? 0x15181d : 0xf3f5f8);
     if (isSolid) {
       const sheet = new THREE.Mesh(
-        isLevel ? new THREE.CircleGeometry(half, 64) : new THREE.PlaneGeometry(2 * half, 2 * half),
+        isLevel ? new THREE.CircleGeometry(5 * half, 96) : new THREE.PlaneGeometry(2 * half, 2 * half),
         new THREE.MeshLambertMaterial({
           color: this.isDark ? 0x2a2f37 : 0xe9ecf1, polygonOffset: true, polygonOffsetFactor: 1,
           polygonOffsetUnits: 1, side: THREE.DoubleSide, transparent: !isLevel, opacity: isLevel ? 1 : 0.55}));
@@ -215,7 +216,8 @@ export class Stage {
       for (const isAlongX of [true, false]) {
         const where = Math.round((isAlongX ? local.y : local.x) / spacing) + i;
         const base = where % 5 === 0 ? major : minor;
-        for (let k = 0; k < pieces; ++k)
+        for (let k = 0; k < pieces; ++k) {
+          if (isLevel && Math.hypot(half * ((2 * k + 1) / pieces - 1), i * spacing) > half) continue;
           for (const end of [k, k + 1]) {
             const along = half * (2 * end / pieces - 1);
             const x = isAlongX ? along : i * spacing;
@@ -225,6 +227,7 @@ export class Stage {
             color.copy(base).lerp(floor, fade);
             colors.push(color.r, color.g, color.b);
           }
+        }
       }
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute('position', new THREE.Float32BufferAttribute(positions, 3));

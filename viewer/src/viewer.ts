@@ -58,7 +58,7 @@ export class Viewer {
     this.bodies = new Bodies(header, {opacity: 1});
     if (ghost) this.ghostBodies = new Bodies(ghost.header, {opacity: 0.35, tint: new THREE.Color('#7c8aa5')});
     const size = (): number => this.markSize();
-    this.contacts = new ContactOverlay(size);
+    this.contacts = new ContactOverlay(this.isMoving, size);
     this.joints = new JointOverlay(recording, this.bodies, size);
     this.trails = new Trails(recording);
     this.islands = new Islands(this.isMoving);
@@ -122,7 +122,7 @@ export class Viewer {
     };
     grow(box, false);
     if (box.isEmpty()) grow(box, true);
-    if (box.isEmpty()) return {center: new THREE.Vector3(), radius: 1};
+    if (box.isEmpty()) return {center: new THREE.Vector3(), radius: 1, floor: -1};
     const start = box.getSize(new THREE.Vector3()).length() / 2;
     // Static things of about the same size belong to the picture, a ground that is far larger does not.
     header.frames.forEach((frame, i) => {
@@ -145,7 +145,17 @@ export class Viewer {
     if (this.recording.rows > 0) this.bodies.update(await this.recording.load('poses', 0), 0);
     const isNear = header.follow < 0 && whole.getSize(new THREE.Vector3()).length() / 2 < 3.5 * start;
     const size = (isNear ? whole : box).getSize(new THREE.Vector3());
-    return {center: (isNear ? whole : box).getCenter(new THREE.Vector3()),
+    // The lowest of what moves and of what stands among it.
+    const up = new THREE.Vector3(...header.up);
+    const lowest = whole.clone();
+    header.frames.forEach((frame, i) => {
+      const radius = this.bodies.radii[i];
+      if (frame.kind === 'static' && radius > 0 && Number.isFinite(radius)) lowest.expandByPoint(this.bodies.positionOf(i).addScaledVector(up, -radius));
+    });
+    const corners = [lowest.min, lowest.max];
+    let floor = Infinity;
+    for (const x of corners) for (const y of corners) for (const z of corners) floor = Math.min(floor, x.x * up.x + y.y * up.y + z.z * up.z);
+    return {center: (isNear ? whole : box).getCenter(new THREE.Vector3()), floor,
             radius: Math.max(0.66 * size.length(), 1.04 * Math.max(size.x, size.y, size.z)) / 2};
   }
 
@@ -237,7 +247,7 @@ export class Viewer {
     for (let i = 0; i < impulse.length; i += 3) if (impulse[i] > 0) values.push(impulse[i]);
     if (values.length === 0) return 0;
     values.sort((a, b) => a - b);
-    return 0.3 * this.radius / values[Math.floor(0.95 * (values.length - 1))];
+    return 0.25 * this.radius / values[Math.floor(0.7 * (values.length - 1))];
   }
 
   setLayer<K extends keyof Layers>(layer: K, value: Layers[K]): void {
