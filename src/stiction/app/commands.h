@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace stiction {
 
@@ -16,5 +18,9 @@ void add_compare_command(CLI::App& app, Action& action);
 void add_check_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_export_command(CLI::App& app, Action& action);
+void add_reproduce_command(CLI::App& app, Action& action);
+
+/// What `reproduce` knows, in the order of the papers.
+std::vector<std::string> experiment_names();
 
 }  // namespace stiction
