@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "stiction/app/experiments/four_balls.h"
+#include "stiction/app/experiments/published.h"
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
@@ -14,7 +16,8 @@
 namespace stiction::testing {
 namespace {
 
-constexpr double kFinest = 0.00125;
+using namespace experiments;  // the printed table and its error measures
+
 constexpr int kBalls = 4;
 
 TracedRun run_balls(const std::string& name, double h) {
@@ -22,66 +25,33 @@ TracedRun run_balls(const std::string& name, double h) {
   return {scene.model, options_of(scene, "stewart-trinkle", h), scene.simulate.duration};
 }
 
-/// A row of table 1: against the reference the integral of the error of velocities, which are
-/// constant within steps, and the largest error of positions; the largest total variation of a
-/// velocity. Norms are maximum norms over all 24 coordinates.
-struct Row {
-  double velocity_error = 0, position_error = 0, variation = 0;
-};
-
-Row compare(const Trace& coarse, const Trace& reference, double h) {
-  Row row;
-  const auto ratio = static_cast<std::size_t>(std::lround(h / kFinest));
-  for (std::size_t n = 1; n < reference.samples.size(); ++n) {
-    const std::size_t m = (n - 1) / ratio + 1;  // the step of the coarse run that n is in
-    const State &end = coarse.samples[m].state, &start = coarse.samples[m - 1].state;
-    const State& exact = reference.samples[n].state;
-    row.velocity_error += kFinest * (end.v - exact.v).lpNorm<Eigen::Infinity>();
-    const double share = static_cast<double>(n - (m - 1) * ratio) / static_cast<double>(ratio);
-    const VectorXd q = (1 - share) * start.q + share * end.q;
-    row.position_error = std::max(row.position_error, (q - exact.q).lpNorm<Eigen::Infinity>());
-  }
-  VectorXd variation = VectorXd::Zero(reference.samples[0].state.v.size());
-  for (std::size_t m = 1; m < coarse.samples.size(); ++m)
-    variation += (coarse.samples[m].state.v - coarse.samples[m - 1].state.v).cwiseAbs();
-  row.variation = variation.maxCoeff();
-  return row;
-}
-
 TEST(FourBalls, RowsOfTableOneAreMetToEveryPrintedDigit) {
-  constexpr double kDigit = 0.5e-4;
-  const TracedRun reference = run_balls("four-balls", kFinest);
-  struct Printed {
-    double h;
-    Row row;
-  };
-  for (const Printed& printed :
-       {Printed{0.02, {0.5050, 0.2505, 19.4046}}, Printed{0.0025, {0.0700, 0.0298, 19.0862}},
-        Printed{kFinest, {0, 0, 19.0690}}}) {
+  const TracedRun reference = run_balls("four-balls", kFourBallsReference);
+  for (const FourBallsRow& printed : kFourBallsTable) {
+    if (printed.is_open) continue;
     SCOPED_TRACE(printed.h);
     const TracedRun run = run_balls("four-balls", printed.h);
-    const Row row = compare(run.trace, reference.trace, printed.h);
-    EXPECT_NEAR(row.velocity_error, printed.row.velocity_error, kDigit);
-    EXPECT_NEAR(row.position_error, printed.row.position_error, kDigit);
-    EXPECT_NEAR(row.variation, printed.row.variation, kDigit);
+    const FourBallsErrors found = compare_balls(run.trace, reference.trace, printed.h);
+    const auto expect = [](double value, const Printed& number) {
+      EXPECT_NEAR(value, number.value(), number.text.empty() ? 0 : number.last_digit() / 2);
+    };
+    expect(found.velocity_error, printed.velocity_error);
+    expect(found.position_error, printed.position_error);
+    expect(found.variation, printed.variation);
   }
 }
 
 // Impacts fall into other steps than in the paper's runs, which the readings leave open.
 TEST(FourBalls, TheOtherRowsAreMetWithinAPercent) {
-  const TracedRun reference = run_balls("four-balls", kFinest);
-  struct Printed {
-    double h;
-    Row row;
-  };
-  for (const Printed& printed :
-       {Printed{0.01, {0.3523, 0.2015, 19.1728}}, Printed{0.005, {0.1657, 0.0838, 19.1702}}}) {
+  const TracedRun reference = run_balls("four-balls", kFourBallsReference);
+  for (const FourBallsRow& printed : kFourBallsTable) {
+    if (!printed.is_open) continue;
     SCOPED_TRACE(printed.h);
     const TracedRun run = run_balls("four-balls", printed.h);
-    const Row row = compare(run.trace, reference.trace, printed.h);
-    EXPECT_NEAR(row.velocity_error / printed.row.velocity_error, 1, 0.012);
-    EXPECT_NEAR(row.position_error / printed.row.position_error, 1, 0.012);
-    EXPECT_NEAR(row.variation / printed.row.variation, 1, 0.001);
+    const FourBallsErrors found = compare_balls(run.trace, reference.trace, printed.h);
+    EXPECT_NEAR(found.velocity_error / printed.velocity_error.value(), 1, 0.012);
+    EXPECT_NEAR(found.position_error / printed.position_error.value(), 1, 0.012);
+    EXPECT_NEAR(found.variation / printed.variation.value(), 1, 0.001);
   }
 }
 

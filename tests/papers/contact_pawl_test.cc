@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "stiction/app/experiments/machines.h"
 #include "tests/example_scene.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
@@ -16,54 +17,9 @@
 namespace stiction::testing {
 namespace {
 
-constexpr double kPawlLength = 2.3e-3, kPlateThickness = 0.2e-3;
-
-/// A prism under every triangle instead of the mesh.
-void cut_plate(nlohmann::ordered_json& document) {
-  auto& shapes = document["bodies"][0]["shapes"];
-  const nlohmann::ordered_json mesh = shapes[0];
-  shapes.erase(0);
-  for (const auto& triangle : mesh["triangles"]) {
-    auto points = nlohmann::ordered_json::array();
-    for (const double z : {0.0, -kPlateThickness})
-      for (const auto& vertex : triangle) {
-        auto point = mesh["vertices"][vertex.get<std::size_t>()];
-        point[2] = z;
-        points.push_back(point);
-      }
-    shapes.push_back({{"type", "convex"}, {"material", "oil"}, {"points", points}});
-  }
-}
-
-struct PawlComparison {
-  double difference = 0;                   // [m] of positions
-  double turn = 0;                         // of the quaternion
-  long long rows_whole = 0, rows_cut = 0;  // of all problems
-};
-
-/// The pawl on the mesh and on the pieces of it, after other changes to the scene.
-template <class Edit>
-PawlComparison compare_plates(const std::string& scheme, double duration, const Edit& edit) {
-  const Scene whole = edited_scene("pawl", edit);
-  const Scene cut = edited_scene("pawl", [&](nlohmann::ordered_json& document) {
-    edit(document);
-    cut_plate(document);
-  });
-  SimulationOptions options = options_of(whole, scheme, whole.simulate.h);
-  options.collision.alternatives = false;  // the sides of pieces are inside of the plate
-  Simulation on_whole(whole.model, options), on_cut(cut.model, options);
-  PawlComparison found;
-  while (on_whole.state().t < duration) {
-    on_whole.step();
-    on_cut.step();
-    const VectorXd change = on_whole.state().q - on_cut.state().q;
-    found.difference = std::max(found.difference, change.head<3>().lpNorm<Eigen::Infinity>());
-    found.turn = std::max(found.turn, change.tail<4>().lpNorm<Eigen::Infinity>());
-    found.rows_whole += on_whole.last_problem().num_contact_rows();
-    found.rows_cut += on_cut.last_problem().num_contact_rows();
-  }
-  return found;
-}
+using experiments::compare_plates;
+using experiments::kPawlLength;
+using experiments::PawlComparison;
 
 TEST(ContactPawl, NeedsATenthOfTheContactsAndMovesTheSame) {
   const PawlComparison found = compare_plates("moreau", 1e-3, [](nlohmann::ordered_json&) {});

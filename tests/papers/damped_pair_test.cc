@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "stiction/app/experiments/damped_pair.h"
 #include "stiction/sim/simulation.h"
 #include "tests/papers/scene_variant.h"
 #include "tests/papers/trace.h"
@@ -13,34 +14,16 @@
 namespace stiction::testing {
 namespace {
 
-constexpr double kStep = 0.05, kFriction = 0.4 * 9.81;  // [N] for a mass of 1
+using namespace experiments;  // closed forms
 
 TracedRun run_pair(const std::map<std::string, double>& values,
                    const std::string& scheme = "linearly-implicit-euler", double duration = 10) {
   const Scene scene = scene_variant("damped-pair", values);
-  return {scene.model, options_of(scene, scheme, kStep), duration};
+  return {scene.model, options_of(scene, scheme, kPairStep), duration};
 }
 
 double distance_error(const State& state) { return state.q[1] - state.q[0] - 3; }
 double relative_velocity(const State& state) { return state.v[1] - state.v[0]; }
-
-/// Lengths, in steps, of the intervals in which |velocity i| stays below 1e-9 m/s; the body must
-/// have moved before and move after.
-std::vector<int> rests(const Trace& trace, int i) {
-  std::vector<int> lengths;
-  int length = 0;
-  bool has_moved = false;
-  for (const Trace::Sample& sample : trace.samples) {
-    if (std::abs(sample.state.v[i]) < 1e-9) {
-      ++length;
-      continue;
-    }
-    if (has_moved && length > 0) lengths.push_back(length);
-    has_moved = true;
-    length = 0;
-  }
-  return lengths;
-}
 
 TEST(DampedPair, ExplicitDamperExplodesByAFactorOfNineAtDamping100) {
   // r⁺ = (1 − 2hδ/m) r + h (f₂ − f₁) with forces below 24 N: −9 as soon as r is large.
@@ -48,7 +31,8 @@ TEST(DampedPair, ExplicitDamperExplodesByAFactorOfNineAtDamping100) {
   const auto& samples = run.trace.samples;
   for (std::size_t l = 6; l + 1 < samples.size(); ++l) {
     const double r = relative_velocity(samples[l].state);
-    EXPECT_NEAR(relative_velocity(samples[l + 1].state) / r, -9, kStep * 30 / std::abs(r) + 1e-12);
+    EXPECT_NEAR(relative_velocity(samples[l + 1].state) / r, -9,
+                kPairStep * 30 / std::abs(r) + 1e-12);
   }
   EXPECT_GT(std::abs(relative_velocity(run.end())), 1e12);
 }
@@ -65,20 +49,8 @@ TEST(DampedPair, ImplicitDamperStaysBounded) {
   for (const double delta : {20.0, 100.0, 1e6}) {
     SCOPED_TRACE(delta);
     const TracedRun run = run_pair({{"delta", delta}});
-    EXPECT_LT(run.trace.largest(relative_velocity), (20 + 2 * kFriction) / (2 * delta));
+    EXPECT_LT(run.trace.largest(relative_velocity), (20 + 2 * kPairFriction) / (2 * delta));
   }
-}
-
-/// The pair as one body of mass 2 by the same scheme: slides against 2F, or sticks.
-std::vector<double> rigid_pair_positions(int num_steps) {
-  std::vector<double> positions = {0};
-  double v = 0;
-  for (int l = 0; l < num_steps; ++l) {
-    const double free = v + kStep * 20 * std::cos(l * kStep) / 2;
-    v = std::copysign(std::max(0.0, std::abs(free) - kStep * kFriction), free);
-    positions.push_back(positions.back() + kStep * v);
-  }
-  return positions;
 }
 
 TEST(DampedPair, TendsToTheRigidPair) {
@@ -104,7 +76,7 @@ TEST(DampedPair, StiffPairHasNoFlatRegions) {
   // The remark on Figure 5 does not hold for the printed data: at a turning point the force, 13 N
   // and more, has long outgrown the friction of both bodies, 7.8 N.
   const TracedRun run = run_pair({{"delta", 1e6}});
-  for (const int length : rests(run.trace, 0)) EXPECT_LE(length, 1);
+  for (const int length : rests_of(run.trace, 0)) EXPECT_LE(length, 1);
 }
 
 TEST(DampedPair, HeavyBodySticksForEver) {
@@ -122,7 +94,7 @@ TEST(DampedPair, LightBodySticksThreeTimesBesideAHeavyOne) {
   const TracedRun run = run_pair({{"delta", 20}, {"m2", 1e8}});
   // The force falls below friction for 0.395 s around every zero of the cosine, the damper lets
   // the body come to rest about m/δ = 0.05 s later: seven steps.
-  EXPECT_EQ(rests(run.trace, 0), (std::vector<int>{7, 7, 7}));
+  EXPECT_EQ(rests_of(run.trace, 0), (std::vector<int>{7, 7, 7}));
   // It slides again in the step after the force has outgrown friction: at ½π + asin(F/20) + k π.
   int k = 0;
   const auto& samples = run.trace.samples;
@@ -130,9 +102,9 @@ TEST(DampedPair, LightBodySticksThreeTimesBesideAHeavyOne) {
     const bool starts =
         std::abs(samples[l].state.v[0]) >= 1e-9 && std::abs(samples[l - 1].state.v[0]) < 1e-9;
     if (!starts) continue;
-    const double outgrown = (k++ + 0.5) * std::numbers::pi + std::asin(kFriction / 20);
+    const double outgrown = (k++ + 0.5) * std::numbers::pi + std::asin(kPairFriction / 20);
     EXPECT_GE(samples[l].state.t, outgrown);
-    EXPECT_LT(samples[l].state.t, outgrown + 2 * kStep);
+    EXPECT_LT(samples[l].state.t, outgrown + 2 * kPairStep);
   }
   EXPECT_EQ(k, 3);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "stiction/app/experiments/published.h"
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
@@ -15,22 +16,11 @@
 namespace stiction::testing {
 namespace {
 
+using experiments::kPendulumTable;
+using experiments::PendulumRow;
+using experiments::Printed;
+
 constexpr double kDuration = 2.5;
-
-struct Printed {
-  int exponent;  // h = 2^−exponent
-  double position, upper_rod, lower_rod;
-};
-
-constexpr Printed kTable[] = {
-    {5, 2.38e-3, 1.27e-3, 3.18e-3},  {6, 6.14e-4, 3.14e-4, 8.29e-4},
-    {7, 1.54e-4, 7.82e-5, 2.14e-4},  {8, 3.95e-5, 1.95e-5, 5.48e-5},
-    {9, 1.01e-5, 4.88e-6, 1.37e-5},  {10, 2.42e-6, 1.22e-6, 3.44e-6},
-    {11, 6.15e-7, 3.05e-7, 8.60e-7},
-};
-
-/// One unit in the third and last printed digit.
-double last_digit(double printed) { return std::pow(10, std::floor(std::log10(printed)) - 2); }
 
 TracedRun run_pendulum(const std::string& scheme, double h, double duration = kDuration) {
   const Scene scene = example_scene("double-pendulum-wall");
@@ -44,24 +34,28 @@ TracedRun run_pendulum(int exponent, double duration = kDuration) {
 double upper_rod(const State& s) { return s.q.head<2>().squaredNorm() - 1; }
 double lower_rod(const State& s) { return (s.q.head<2>() - s.q.tail<2>()).squaredNorm() - 1; }
 
-void expect_row(const Printed& printed, const VectorXd& exact) {
+/// To one unit in the last printed digit.
+void expect_row(const PendulumRow& printed, const VectorXd& exact) {
   SCOPED_TRACE("h = 2^-" + std::to_string(printed.exponent));
   const State end = run_pendulum(printed.exponent).end();
-  EXPECT_NEAR((end.q - exact).norm(), printed.position, last_digit(printed.position));
-  EXPECT_NEAR(upper_rod(end), printed.upper_rod, last_digit(printed.upper_rod));
-  EXPECT_NEAR(lower_rod(end), printed.lower_rod, last_digit(printed.lower_rod));
+  const auto expect = [](double value, const Printed& number) {
+    EXPECT_NEAR(value, number.value(), number.last_digit());
+  };
+  expect((end.q - exact).norm(), printed.position);
+  expect(upper_rod(end), printed.upper_rod);
+  expect(lower_rod(end), printed.lower_rod);
 }
 
 TEST(DoublePendulumWall, CoarseRowsOfTable101) {
   // The error of the reference, 4^−6 of the smallest one here, is far below the last digit.
   const VectorXd exact = run_pendulum(14).end().q;
-  for (const Printed& row : kTable)
+  for (const PendulumRow& row : kPendulumTable)
     if (row.exponent <= 8) expect_row(row, exact);
 }
 
 TEST(SlowDoublePendulumWall, AllRowsOfTable101) {
   const VectorXd exact = run_pendulum(16).end().q;
-  for (const Printed& row : kTable) expect_row(row, exact);
+  for (const PendulumRow& row : kPendulumTable) expect_row(row, exact);
 }
 
 TEST(DoublePendulumWall, BothBobsHitTheWallFiveTimesInAll) {

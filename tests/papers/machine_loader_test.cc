@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <numbers>
 #include <string>
 #include <vector>
 
+#include "stiction/app/experiments/machines.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
 #include "tests/papers/mechanism_watch.h"
@@ -18,38 +17,7 @@
 namespace stiction::testing {
 namespace {
 
-constexpr int kNumRocks = 151;
-
-/// The machine without rocks, `compliance` of rigid rows as given.
-Scene bare_loader(double compliance = 1e-8) {
-  return edited_scene("wheel-loader", [&](nlohmann::ordered_json& document) {
-    auto bodies = nlohmann::ordered_json::array();
-    for (const auto& body : document["bodies"])
-      if (!body["name"].get<std::string>().starts_with("rock")) bodies.push_back(body);
-    document["bodies"] = bodies;
-    document["simulate"]["spook"]["compliance"] = compliance;
-  });
-}
-
-/// A smooth step from 0 to 1 between two times, as in the scene.
-double ramp(double t, double from, double to) {
-  return (1 - std::cos(std::numbers::pi * std::clamp((t - from) / (to - from), 0.0, 1.0))) / 2;
-}
-
-int rocks_in_bucket(const MechanismWatch& watch) {
-  const Pose bucket = watch.pose("bucket");
-  int count = 0;
-  for (int i = 1; i <= kNumRocks; ++i) {
-    const Eigen::Vector3d rock =
-        bucket.rotation.transpose() *
-        (watch.pose("rock " + std::to_string(i)).position - bucket.position);
-    // Between its plates, relative to its centre of mass.
-    if (std::abs(rock.y()) < 1.25 && rock.x() > -0.5 && rock.x() < 0.9 && rock.z() > -0.3 &&
-        rock.z() < 0.8)
-      ++count;
-  }
-  return count;
-}
+using namespace experiments;  // the machine and its measures
 
 TEST(WheelLoader, HasTheSizeOfThePublishedOne) {
   const Scene scene = example_scene("wheel-loader");
@@ -72,11 +40,11 @@ TEST(WheelLoader, FollowsItsScript) {
     while (simulation.state().t < 10 - 1e-9) {
       simulation.step();
       const double t = simulation.state().t;
-      const double steer = 0.15 * (ramp(t, 6.5, 7.5) - ramp(t, 8, 9));
-      const double lift = 0.55 * ramp(t, 4.2, 6.2) - 0.02 * ramp(t, 0.3, 1);
+      const double steer = 0.15 * (loader_ramp(t, 6.5, 7.5) - loader_ramp(t, 8, 9));
+      const double lift = 0.55 * loader_ramp(t, 4.2, 6.2) - 0.02 * loader_ramp(t, 0.3, 1);
       ASSERT_NEAR(watch.coordinate("articulation"), steer, 1e-2) << t;
       ASSERT_NEAR(watch.coordinate("boom lift"), lift, 1e-2) << t;
-      ASSERT_NEAR(watch.coordinate("bucket tilt"), 0.75 * ramp(t, 3.7, 5), 1e-2) << t;
+      ASSERT_NEAR(watch.coordinate("bucket tilt"), 0.75 * loader_ramp(t, 3.7, 5), 1e-2) << t;
     }
     // Wheels of 0.7 m at 2.6, 1 and 2.2 rad/s, the ramps counting half.
     const double way = 0.7 * (2.6 * (3.2 + 0.3 - 1.2) + 1.0 * (6.4 - 3.5) + 2.2 * (10 - 6.4));
@@ -90,36 +58,19 @@ TEST(WheelLoader, FollowsItsScript) {
   }
 }
 
-/// Figure 14. Root mean square over the run of the largest error of a joint; motors and wheels are
-/// the same functions of time for every step.
-double joint_error(double h, double compliance) {
-  const Scene scene = bare_loader(compliance);
-  SimulationOptions options = options_of(scene);
-  options.h = h;
-  Simulation simulation(scene.model, options);
-  double sum = 0;
-  int steps = 0;
-  while (simulation.state().t < 7.5 - 1e-9) {
-    simulation.step();
-    const double error = simulation.certificate().joint;
-    sum += error * error;
-    ++steps;
-  }
-  return std::sqrt(sum / steps);
-}
-
 TEST(SlowWheelLoader, JointErrorFallsWithTheSquareOfTheStep) {
   std::vector<double> steps, errors;
   for (const double rate : {30.0, 60.0, 120.0, 240.0}) {
     steps.push_back(1 / rate);
-    errors.push_back(joint_error(1 / rate, 1e-12));
+    errors.push_back(loader_joint_error(1 / rate, 1e-12));
   }
   EXPECT_NEAR(fitted_order(steps, errors), 2, 0.3);
   // The compliance of the scene adds nothing to that (printed: a plateau of O(ε)).
-  EXPECT_NEAR(joint_error(1.0 / 240, 1e-8) / errors.back(), 1, 0.01);
+  EXPECT_NEAR(loader_joint_error(1.0 / 240, 1e-8) / errors.back(), 1, 0.01);
   // A large one does. It is relative to the mobility of a row, 4εφ/h² in the step: what rows yield
   // by falls with h², too, where the paper's ε in m/N is a bound from below.
-  const double coarse = joint_error(1.0 / 60, 1e-4), fine = joint_error(1.0 / 240, 1e-4);
+  const double coarse = loader_joint_error(1.0 / 60, 1e-4),
+               fine = loader_joint_error(1.0 / 240, 1e-4);
   EXPECT_GE(coarse, 2 * errors[1]);
   EXPECT_NEAR(coarse / fine, 16, 6);
 }

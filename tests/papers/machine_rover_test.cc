@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "stiction/app/experiments/machines.h"
 #include "tests/example_scene.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
@@ -16,18 +15,9 @@
 namespace stiction::testing {
 namespace {
 
-constexpr int kFirstWheel = 4, kNumWheels = 4;  // place in the scene
-
-/// Wheels that press on the ground in the last step.
-int num_loaded_wheels(const Simulation& simulation) {
-  std::array<bool, kNumWheels> is_loaded{};
-  for (const ContactOutcome& contact : simulation.contacts()) {
-    const auto place = simulation.model().locate_contact(simulation.state(), contact.contact);
-    const int wheel = std::max(place.a, place.b) - kFirstWheel;
-    if (contact.impulse[0] > 0 && wheel >= 0 && wheel < kNumWheels) is_loaded[wheel] = true;
-  }
-  return static_cast<int>(std::count(is_loaded.begin(), is_loaded.end(), true));
-}
+using experiments::kNumWheels;
+using experiments::num_loaded_wheels;
+using experiments::stiff_rover;
 
 /// The share of steps in which all wheels carry something.
 double share_of_full_support(const Scene& scene, double duration) {
@@ -72,14 +62,7 @@ TEST(Rover, CrossesRoughGroundByFrictionWithRockersThatTurnAgainstEachOther) {
 
 TEST(Rover, BalanceBeamKeepsTheWheelsOnTheGround) {
   const double with_beam = share_of_full_support(example_scene("rover"), 4.5);
-  const Scene stiff = edited_scene("rover", [](nlohmann::ordered_json& document) {
-    for (auto& joint : document["joints"])
-      if (joint["name"] == "left pivot" || joint["name"] == "right pivot") {
-        joint["type"] = "fixed";
-        joint.erase("axis");
-      }
-  });
-  const double without = share_of_full_support(stiff, 4.5);
+  const double without = share_of_full_support(stiff_rover(), 4.5);
   EXPECT_GE(with_beam, 0.9);
   EXPECT_LE(without, with_beam - 0.2);
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stiction/app/experiments/spook_systems.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
 #include "tests/gravity.h"
@@ -17,6 +18,10 @@
 
 namespace stiction::testing {
 namespace {
+
+using experiments::kPendulumQuarter;
+using experiments::PendulumSwing;
+using experiments::swing_pendulum;
 
 using Eigen::Vector3d;
 
@@ -139,34 +144,12 @@ TEST(MechanismSpook, OscillatorTurnsAsTheMidpointRuleAndTheStopRelaxesByThirds) 
     EXPECT_NEAR(x[n + 1], 2 * std::cos(turn) * x[n] - x[n - 1], 1e-12) << n;
 }
 
-struct Swing {
-  double period = 0;  // mean of those in 10 s
-  double rod = 0;     // largest error of its length [m]
-};
-
-Swing swing(const Scene& scene, double h) {
-  Simulation simulation(scene.model, options_of(scene, "spook", h));
-  Swing result;
-  std::vector<double> passes;  // of the lowest point, from the right
-  double before = 1;
-  while (simulation.state().t < 10 - h / 2) {
-    simulation.step();
-    const double x = simulation.state().q[0];
-    result.rod = std::max(result.rod, std::abs(std::hypot(x, simulation.state().q[2]) - 1));
-    if (before > 0 && x <= 0) passes.push_back(simulation.state().t - h * x / (x - before));
-    before = x;
-  }
-  result.period = (passes.back() - passes.front()) / static_cast<double>(passes.size() - 1);
-  return result;
-}
-
 TEST(MechanismSpook, PendulumHasItsPeriodAndItsLengthToSecondOrder) {
   const Scene scene = example_scene("spook-pendulum");
-  constexpr double kQuarter = 1.8540746773013719;  // K(1/√2)
-  const double exact = 4 * kQuarter / std::sqrt(kGravity);
+  const double exact = 4 * kPendulumQuarter / std::sqrt(kGravity);
   std::vector<double> steps, periods, rods;
   for (int divisor = 2; divisor <= 32; divisor *= 2) {
-    const Swing at = swing(scene, kStep / divisor);
+    const PendulumSwing at = swing_pendulum(scene, kStep / divisor);
     steps.push_back(kStep / divisor);
     periods.push_back(std::abs(at.period - exact));
     rods.push_back(at.rod);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "stiction/app/experiments/spook_systems.h"
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
@@ -20,23 +21,14 @@
 namespace stiction::testing {
 namespace {
 
+using experiments::crank_speed;
+
 using Eigen::Vector3d;
 
 constexpr double kPi = std::numbers::pi;
 
 // -------------------------------------------------------------------------------------------------
 // Slider-crank
-
-/// θ̇ on the regular branch, from the energy (examples/slider-crank.json), at the crank angle θ.
-double crank_speed(double theta) {
-  constexpr double m = 1, ms = 0.5, I = 1.0 / 12, start = kPi / 4, w = 4;
-  const auto inertia = [&](double at) {
-    const double s = std::sin(at);
-    return 2 * I + m / 2 + (2 * m + 4 * ms) * s * s;
-  };
-  const double energy = inertia(start) * w * w / 2 + m * kGravity * std::sin(start);
-  return std::sqrt(2 * (energy - m * kGravity * std::sin(theta)) / inertia(theta));
-}
 
 struct CrankRun {
   double branch = 0;  // largest deviation of the rod's angle from −θ [rad]

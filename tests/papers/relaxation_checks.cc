@@ -1,8 +1,5 @@
 #include "tests/papers/relaxation_checks.h"
 
-#include "stiction/problem/certificate.h"
-#include "stiction/solve/solvers.h"
-
 namespace stiction::testing {
 
 Sweeps sweep(const StepProblem& problem, PgsVariant variant, int max_sweeps) {
@@ -17,15 +14,6 @@ Sweeps sweep(const StepProblem& problem, PgsVariant variant, int max_sweeps) {
     if (found.residual[i] > 1.5 * found.residual[i - 1]) ++found.num_jumps;
   }
   return found;
-}
-
-double certified_residual(const StepProblem& problem, const std::string& solver, double tolerance) {
-  StepSolution solution;
-  solution.resize(problem);
-  const SolverReport report = make_solver(solver, tolerance)->solve(problem, solution);
-  if (report.status == SolverStatus::kUnsupported) return 1;
-  Certifier certifier;
-  return certifier.certify(problem, solution).residual();
 }
 
 }  // namespace stiction::testing

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stiction/app/experiments/certified_residual.h"
 #include "stiction/problem/step_problem.h"
 #include "stiction/solve/gauss_seidel_pgs.h"
 
@@ -26,7 +27,6 @@ struct Sweeps {
 /// Sweeps from no impulses, until the certificate is below 1e-9.
 Sweeps sweep(const StepProblem& problem, PgsVariant variant, int max_sweeps);
 
-/// The certificate of what a solver answers, found independently of it.
-double certified_residual(const StepProblem& problem, const std::string& solver, double tolerance);
+using experiments::certified_residual;
 
 }  // namespace stiction::testing

@@ -2,27 +2,25 @@
 // own settings as options of a simulation.
 #pragma once
 
-#include <functional>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 
-#include "stiction/scene/scene.h"
-#include "stiction/sim/simulation.h"
+#include "stiction/app/experiments/example_scene.h"
 
 namespace stiction::testing {
 
+using experiments::options_of;
+
 /// The scene after `edit(document)` has changed its JSON.
-Scene edited_scene(const std::string& name,
-                   const std::function<void(nlohmann::ordered_json& document)>& edit);
+inline Scene edited_scene(const std::string& name, const experiments::SceneEdit& edit) {
+  return experiments::edited_example(name, edit);
+}
 
 /// The scene with other values for some parameters of its system; parameters that it does not have
 /// fail the test.
-Scene scene_variant(const std::string& name, const std::map<std::string, double>& values);
-
-/// What the scene's author asks for, to be changed where a test wants something else.
-SimulationOptions options_of(const Scene& scene);
-
-SimulationOptions options_of(const Scene& scene, const std::string& scheme, double h);
+inline Scene scene_variant(const std::string& name, std::map<std::string, double> values) {
+  return experiments::edited_example(name, experiments::with_parameters(std::move(values)));
+}
 
 }  // namespace stiction::testing

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "stiction/app/experiments/spook_systems.h"
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/model/system_builder.h"
 #include "stiction/sim/simulation.h"
@@ -18,6 +19,8 @@
 namespace stiction::testing {
 namespace {
 
+using namespace experiments;  // small systems and closed forms
+
 SimulationOptions spook(double h, const SpookOptions& options = {}) {
   return {.scheme = "spook", .h = h, .stepping = {.spook = options}};
 }
@@ -25,50 +28,20 @@ SimulationOptions spook(double h, const SpookOptions& options = {}) {
 // -------------------------------------------------------------------------------------------------
 // Oscillator
 
-constexpr double kMass = 2;
-
-/// As a spring.
-Model spring_oscillator(double frequency) {
-  SystemBuilder system;
-  const Expression x = system.add_coordinate("x", {1, 0});
-  system.set_mass(x, x, kMass);
-  system.add_spring({.name = "spring", .extension = x, .stiffness = kMass * frequency * frequency});
-  return system.build_model();
-}
-
 /// As a joint with the compliance ε = 1/(m ω²), along x.
 Model joint_oscillator(double frequency) {
   RigidBodyBuilder world;
   const BodyId body = world.add_body({.name = "mass",
                                       .position = {1, 0, 0},
-                                      .mass = kMass,
+                                      .mass = kOscillatorMass,
                                       .inertia = Eigen::Matrix3d::Identity(),
                                       .free_axes = {true, false, false, false, false, false}});
   world.add_joint({.name = "soft",
                    .type = JointType::kBall,
                    .bodies = {kWorld, body},
                    .frames = {},
-                   .compliance = 1 / (kMass * frequency * frequency)});
+                   .compliance = 1 / (kOscillatorMass * frequency * frequency)});
   return world.build_model();
-}
-
-/// Positions x_0, x_1, ….
-std::vector<double> positions(Model model, const SimulationOptions& options, int num_steps) {
-  Simulation simulation(std::move(model), options);
-  std::vector<double> x{simulation.state().q[0]};
-  for (int n = 0; n < num_steps; ++n) {
-    simulation.step();
-    x.push_back(simulation.state().q[0]);
-  }
-  return x;
-}
-
-/// The largest |x_{n+1} − trace·x_n + determinant·x_{n−1}|.
-double recurrence_error(const std::vector<double>& x, double trace, double determinant) {
-  double worst = 0;
-  for (std::size_t n = 1; n + 1 < x.size(); ++n)
-    worst = std::max(worst, std::abs(x[n + 1] - trace * x[n] + determinant * x[n - 1]));
-  return worst;
 }
 
 TEST(SpookOscillator, HasTheFrequencyOfTheMidpointRule) {
@@ -79,7 +52,7 @@ TEST(SpookOscillator, HasTheFrequencyOfTheMidpointRule) {
     SCOPED_TRACE(wh);
     const double angle = 2 * std::atan(wh / 2);
     for (const bool is_joint : {false, true}) {
-      const std::vector<double> x = positions(
+      const std::vector<double> x = positions_of(
           is_joint ? joint_oscillator(wh / h) : spring_oscillator(wh / h), spook(h), 2000);
       EXPECT_LE(recurrence_error(x, 2 * std::cos(angle), 1), 1e-12);
       // Up to 1/sin α, the amplitude of the motion with the velocity of a half step.
@@ -100,7 +73,7 @@ TEST(SpookOscillator, ImplicitEulerTurnsSlowerAndLosesItsAmplitude) {
   for (const double wh : {0.01, 0.3, 1.0, 3.0}) {
     SCOPED_TRACE(wh);
     const std::vector<double> x =
-        positions(spring_oscillator(wh / h), {.scheme = "linearly-implicit-euler", .h = h}, 500);
+        positions_of(spring_oscillator(wh / h), {.scheme = "linearly-implicit-euler", .h = h}, 500);
     const double square = 1 / (1 + wh * wh);
     EXPECT_LE(recurrence_error(x, 2 * std::sqrt(square) * std::cos(std::atan(wh)), square), 1e-12);
     EXPECT_LT(std::atan(wh), 2 * std::atan(wh / 2));
@@ -113,26 +86,16 @@ TEST(SpookOscillator, DampedByItsDamperAsTheRecurrenceSays) {
   for (const double wh : {0.1, 1.0, 50.0})
     for (const double relaxation : {0.1, 2.0, 20.0}) {
       SCOPED_TRACE(std::to_string(wh) + " " + std::to_string(relaxation));
-      const double stiffness = kMass * (wh / h) * (wh / h);
-      SystemBuilder system;
-      const Expression x = system.add_coordinate("x", {1, 0});
-      system.set_mass(x, x, kMass);
-      system.add_spring({.name = "spring",
-                         .extension = x,
-                         .stiffness = stiffness,
-                         .damping = relaxation * h * stiffness});
       const double phi = 1 / (1 + 4 * relaxation), a = 1 / (1 + 4 * phi / (wh * wh));
-      EXPECT_LE(recurrence_error(positions(system.build_model(), spook(h), 300),
-                                 2 - a * (1 + 3 * phi), 1 - a * (1 - phi)),
-                1e-12);
+      EXPECT_LE(
+          recurrence_error(positions_of(spring_oscillator(wh / h, relaxation * h), spook(h), 300),
+                           2 - a * (1 + 3 * phi), 1 - a * (1 - phi)),
+          1e-12);
     }
 }
 
 // -------------------------------------------------------------------------------------------------
 // Pendulum
-
-/// K(1/√2): a quarter of the period of a pendulum released horizontally is √(L/g) K.
-constexpr double kQuarter = 1.8540746773013719;
 
 /// A mass of 1 kg at a distance of 1 m from the origin, released horizontally.
 Model pendulum(double compliance, double damping_time) {
@@ -158,7 +121,7 @@ struct Swing {
 
 Swing swing(Model model, const SimulationOptions& options) {
   Simulation simulation(std::move(model), options);
-  const double exact = 4 * kQuarter / std::sqrt(kGravity);
+  const double exact = 4 * kPendulumQuarter / std::sqrt(kGravity);
   Swing result;
   double last = 0, first = -1, latest = 0;
   int passes = 0;
@@ -183,7 +146,7 @@ TEST(SpookPendulum, PeriodAndJointErrorsAreOfSecondOrder) {
   for (const double h : {8e-3, 4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4}) {
     const Swing at = swing(pendulum(0, 0), spook(h));
     steps.push_back(h);
-    periods.push_back(std::abs(at.period - 4 * kQuarter / std::sqrt(kGravity)));
+    periods.push_back(std::abs(at.period - 4 * kPendulumQuarter / std::sqrt(kGravity)));
     joints.push_back(at.joint_error);
   }
   EXPECT_NEAR(fitted_order(steps, joints), 2, 0.1);
@@ -220,7 +183,7 @@ Model bar() {
 
 TEST(SpookPendulum, PositionIterationIsOfSecondOrderAndKeepsTheJoint) {
   // Reduced length 1 + 0.2/1 m.
-  const double exact = 4 * kQuarter * std::sqrt(1.2 / kGravity);
+  const double exact = 4 * kPendulumQuarter * std::sqrt(1.2 / kGravity);
   std::vector<double> steps, periods;
   for (const double h : {1.6e-2, 8e-3, 4e-3, 2e-3}) {
     const Swing at = swing(bar(), spook(h, {.position_iteration = true}));

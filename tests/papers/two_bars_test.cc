@@ -5,12 +5,16 @@
 #include <cmath>
 #include <ostream>
 
+#include "stiction/app/experiments/two_bars.h"
 #include "stiction/sim/simulation.h"
 #include "tests/papers/scene_variant.h"
 #include "tests/papers/trace.h"
 
 namespace stiction::testing {
 namespace {
+
+using experiments::bars_extension;
+using experiments::first_foot_travel;
 
 struct Variant {
   double damping, mu;
@@ -23,19 +27,6 @@ void PrintTo(const Variant& variant, std::ostream* out) {
 TracedRun run_bars(const Variant& variant, double duration = 10) {
   const Scene scene = scene_variant("two-bars", {{"delta", variant.damping}, {"mu", variant.mu}});
   return {scene.model, options_of(scene), duration};
-}
-
-double extension(const State& state) {
-  return std::hypot(state.q[3] - state.q[0], state.q[4] - state.q[1]) - 1;
-}
-double first_foot(const State& state) { return state.q[0] + std::sin(state.q[2]); }
-
-/// Length of the way of the first foot along the table.
-double foot_travel(const Trace& trace) {
-  double travel = 0;
-  for (std::size_t i = 1; i < trace.samples.size(); ++i)
-    travel += std::abs(first_foot(trace.samples[i].state) - first_foot(trace.samples[i - 1].state));
-  return travel;
 }
 
 class TwoBars : public ::testing::TestWithParam<Variant> {};
@@ -74,18 +65,18 @@ INSTANTIATE_TEST_SUITE_P(Paper, TwoBars,
                                            Variant{20, 0.5}));
 
 TEST(TwoBarsLimits, StiffDamperKeepsTheDistance) {
-  const double soft = run_bars({10, 0.15}).trace.largest(extension);
-  const double stiff = run_bars({1000, 0.15}).trace.largest(extension);
-  const double rigid = run_bars({1e8, 0.15}).trace.largest(extension);
+  const double soft = run_bars({10, 0.15}).trace.largest(bars_extension);
+  const double stiff = run_bars({1000, 0.15}).trace.largest(bars_extension);
+  const double rigid = run_bars({1e8, 0.15}).trace.largest(bars_extension);
   EXPECT_LT(rigid, 1.1e-3);
   EXPECT_LT(stiff, soft);
   EXPECT_LT(rigid, stiff);
 }
 
 TEST(TwoBarsLimits, FirstFootTravelsLessOnARougherTable) {
-  const double smooth = foot_travel(run_bars({20, 0.05}).trace);
-  const double medium = foot_travel(run_bars({20, 0.2}).trace);
-  const double rough = foot_travel(run_bars({20, 0.5}).trace);
+  const double smooth = first_foot_travel(run_bars({20, 0.05}).trace);
+  const double medium = first_foot_travel(run_bars({20, 0.2}).trace);
+  const double rough = first_foot_travel(run_bars({20, 0.5}).trace);
   EXPECT_GT(smooth, 1.5 * medium);
   EXPECT_GT(medium, 1.5 * rough);
 }

@@ -6,14 +6,18 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "stiction/app/experiments/woodpecker_analysis.h"
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
 #include "tests/fitted_slope.h"
 #include "tests/papers/scene_variant.h"
-#include "tests/papers/woodpecker_analysis.h"
 
 namespace stiction::testing {
 namespace {
+
+using experiments::event_words;
+using experiments::woodpecker_cycle;
+using experiments::WoodpeckerObserver;
 
 struct Cycle {
   double period = 0, descent = 0;  // mean over all whole cycles after the third beak hit
@@ -54,42 +58,13 @@ TEST(Woodpecker, AnglesSwingBetweenTheContacts) {
   EXPECT_NEAR(observer.q_max[1], 0.0006 / 0.0058, 3e-4);
 }
 
-/// Events of one cycle as words, a contact that opens within three steps of closing as one "taps".
-std::vector<std::string> event_words(const WoodpeckerObserver& observer, double h,
-                                     std::size_t cycle) {
-  const char* names[] = {"beak", "lower", "upper"};
-  const double from = observer.beak_hits[cycle].t - 1.5 * h;
-  const double to = observer.beak_hits[cycle + 1].t - 1.5 * h;
-  std::vector<std::string> words;
-  const auto& events = observer.events;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const auto& event = events[i];
-    if (event.t < from || event.t >= to) continue;
-    const bool closes = event.before == ContactStatus::kOpen;
-    const bool reopens =
-        closes && i + 1 < events.size() && events[i + 1].contact == event.contact &&
-        events[i + 1].after == ContactStatus::kOpen && events[i + 1].t - event.t < 3.5 * h;
-    const char* what = reopens                                ? " taps"
-                       : closes                               ? " closes"
-                       : event.after == ContactStatus::kOpen  ? " lifts"
-                       : event.after == ContactStatus::kStick ? " sticks"
-                                                              : " slips";
-    words.push_back(names[event.contact] + std::string(what));
-    if (reopens) ++i;
-  }
-  return words;
-}
-
 TEST(Woodpecker, EveryCycleHasTheNineEventsInOrder) {
   constexpr double kStep = 1e-5;
   WoodpeckerObserver observer;
   simulate(kStep, 1.5, observer);
-  const std::vector<std::string> expected = {"beak taps",   "upper closes", "upper lifts",
-                                             "lower taps",  "lower closes", "lower sticks",
-                                             "lower slips", "lower lifts",  "upper taps"};
   for (std::size_t cycle = 3; cycle + 1 < observer.beak_hits.size(); ++cycle) {
     SCOPED_TRACE("cycle " + std::to_string(cycle));
-    EXPECT_EQ(event_words(observer, kStep, cycle), expected);
+    EXPECT_EQ(event_words(observer, kStep, cycle), woodpecker_cycle());
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace stiction {
 
@@ -19,5 +21,9 @@ void add_export_command(CLI::App& app, Action& action);
 void add_verify_command(CLI::App& app, Action& action);
 void add_view_command(CLI::App& app, Action& action);
 void add_import_command(CLI::App& app, Action& action);
+void add_reproduce_command(CLI::App& app, Action& action);
+
+/// What `reproduce` knows, in the order of the papers.
+std::vector<std::string> experiment_names();
 
 }  // namespace stiction

@@ -16,10 +16,7 @@ int list(const std::string& what) {
   const std::map<std::string, std::vector<std::string>> lists = {
       {"schemes", scheme_names()},
       {"solvers", all_solver_names()},
-      {"experiments",
-       {"woodpecker", "rod-and-table", "damped-pair", "two-bars", "double-pendulum-wall",
-        "cosine-block", "two-carts", "log-pile", "brick-wall", "brick-wall-long", "squeezed-box",
-        "wheel-loader", "rover", "pawl", "jacks"}},
+      {"experiments", experiment_names()},
       {"joints", joint_type_names()},
       {"shapes", shape_type_names()}};
   for (const std::string& name : lists.at(what)) print_result(name + "\n");

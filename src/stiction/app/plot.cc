@@ -311,6 +311,24 @@ std::string draw_panel_curve(const PanelPlot::Curve& curve, std::size_t number, 
   return draw_line(Look(style), points);
 }
 
+std::string draw_linear_curve(const LinePlot::Curve& curve, std::size_t number, const Axis& x,
+                              const Axis& y) {
+  LogLogPlot::Series style;
+  style.color = style.marker = static_cast<int>(number);
+  std::string points;
+  double last_x = -1e9, last_y = -1e9;
+  const std::size_t n = std::min(curve.x.size(), curve.y.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!std::isfinite(curve.x[i]) || !std::isfinite(curve.y[i])) continue;
+    const double px = x.pixel(curve.x[i]), py = y.pixel(curve.y[i]);
+    if (i + 1 < n && std::hypot(px - last_x, py - last_y) < 1.0 / 3) continue;
+    points += fmt::format("{:.1f},{:.1f} ", px, py);
+    last_x = px;
+    last_y = py;
+  }
+  return draw_line(Look(style), points);
+}
+
 /// Marks closer than half a pixel are one line.
 std::string draw_marks(std::span<const double> marks, const Axis& x, const Axis& y) {
   std::string path;
@@ -372,6 +390,32 @@ std::string to_svg(const PanelPlot& plot) {
   Axis whole = axes.y;
   whole.pixel_low += (num_panels - 1) * pitch;
   return svg + draw_titles(plot, axes.x, whole) + "</svg>\n";
+}
+
+std::string to_svg(const LinePlot& plot) {
+  std::vector<double> all_x, all_y;
+  LogLogPlot labels;
+  for (const LinePlot::Curve& curve : plot.curves) {
+    for (std::size_t i = 0; i < std::min(curve.x.size(), curve.y.size()); ++i) {
+      if (!std::isfinite(curve.x[i]) || !std::isfinite(curve.y[i])) continue;
+      all_x.push_back(curve.x[i]);
+      all_y.push_back(curve.y[i]);
+    }
+    labels.series.push_back({.label = curve.label, .x = {}, .y = {}});
+  }
+  PanelPlot::Panel panel;
+  for (const LinePlot::Curve& curve : plot.curves) panel.curves.push_back({curve.label, {}, {}});
+  const bool has_legend = std::any_of(plot.curves.begin(), plot.curves.end(),
+                                      [](const auto& curve) { return !curve.label.empty(); });
+  const Axis x = make_axis(all_x, kLeft, kWidth - kRight);
+  const Axis y = make_axis(all_y, kHeight - kBottom, kTop);
+  std::string svg = begin_svg(kWidth + (has_legend ? legend_width(labels) : 0), kHeight) +
+                    draw_marks(plot.marks, x, y) + draw_grid(x, ticks(x), y, ticks(y)) +
+                    draw_frame(x, y);
+  for (std::size_t i = 0; i < plot.curves.size(); ++i)
+    svg += draw_linear_curve(plot.curves[i], i, x, y);
+  return svg + draw_panel_legend(panel, x.pixel_high + kLegendMargin, y.pixel_high) +
+         draw_titles(plot, x, y) + "</svg>\n";
 }
 
 std::string to_svg(const Plot& plot) {

@@ -17,6 +17,20 @@ struct Plot {
 /// The picture as text. Points closer than a third of a pixel to the one before are left out.
 std::string to_svg(const Plot& plot);
 
+/// Several curves over linear axes, a legend beside them, and grey lines where something happened.
+struct LinePlot {
+  struct Curve {
+    std::string label;         // empty: not in the legend
+    std::vector<double> x, y;  // same size; pairs that are not finite are left out
+  };
+  std::string title;
+  std::string x_label, y_label;
+  std::vector<Curve> curves;  // colours and dashes in this order
+  std::vector<double> marks;  // on the x axis
+};
+
+std::string to_svg(const LinePlot& plot);
+
 /// Several curves with markers over logarithmic axes, and a legend beside them.
 struct LogLogPlot {
   struct Series {

@@ -1,7 +1,7 @@
 // The exact motion of the block under 8 cos t on a floor with friction (E7), for m = 1.
 #pragma once
 
-namespace stiction::testing {
+namespace stiction::experiments {
 
 struct BlockMotion {
   double x = 3, v = 0;
@@ -24,4 +24,4 @@ double sign_change(const Function& f, double a, double b) {
 /// sticks until |8 cos t| reaches F again; and so on. The first slide starts at t = 0.
 BlockMotion block_motion(double t_end);
 
-}  // namespace stiction::testing
+}  // namespace stiction::experiments

@@ -1,11 +1,11 @@
-#include "tests/papers/mechanism_watch.h"
+#include "stiction/app/experiments/mechanism_watch.h"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "stiction/sim/mechanism.h"
 
-namespace stiction::testing {
+namespace stiction::experiments {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::vector<std::string> redundant_rows(const Model& model) {
   return names;
 }
 
-}  // namespace stiction::testing
+}  // namespace stiction::experiments

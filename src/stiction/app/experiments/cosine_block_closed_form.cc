@@ -1,10 +1,10 @@
-#include "tests/papers/cosine_block_closed_form.h"
+#include "stiction/app/experiments/cosine_block_closed_form.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace stiction::testing {
+namespace stiction::experiments {
 
 BlockMotion block_motion(double t_end) {
   BlockMotion motion;
@@ -29,4 +29,4 @@ BlockMotion block_motion(double t_end) {
   return motion;
 }
 
-}  // namespace stiction::testing
+}  // namespace stiction::experiments

@@ -1,9 +1,9 @@
-#include "tests/papers/trace.h"
+#include "stiction/app/experiments/trace.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace stiction::testing {
+namespace stiction::experiments {
 
 void Trace::on_step(const StepRecord& record) {
   samples.push_back({record.state, record.energy.now.total(), record.contacts});
@@ -30,4 +30,4 @@ std::vector<StepEvent> Trace::events_of(EventKind kind) const {
   return found;
 }
 
-}  // namespace stiction::testing
+}  // namespace stiction::experiments
