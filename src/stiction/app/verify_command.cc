@@ -4,15 +4,15 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "stiction/app/commands.h"
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
-#include "stiction/app/scene_loading.h"
+#include "stiction/app/recorded_scene.h"
 #include "stiction/audit/auditor.h"
+#include "stiction/base/error.h"
 #include "stiction/base/hdf5_file.h"
 #include "stiction/record/recording_format.h"
 #include "stiction/scene/problem_reader.h"
@@ -43,30 +43,6 @@ bool is_recording(const std::string& path) {
     throw InputError(
         fmt::format("'{}' is a checkpoint: it holds one state and nothing to verify", path));
   return format == recording_format::kFormat;
-}
-
-/// The model of the scene in the recording. Its start need not fit: states are in the recording.
-std::optional<Scene> read_recorded_scene(const RecordingHeader& header,
-                                         const VerifyOptions& options) {
-  if (header.scene.empty())
-    throw InputError(fmt::format(
-        "recording '{}' does not contain its scene: without it no law can be re-derived",
-        header.path));
-  const std::filesystem::path folder = options.meshes.empty()
-                                           ? std::filesystem::path(header.path).parent_path()
-                                           : std::filesystem::path(options.meshes);
-  Diagnostics diagnostics((folder / fmt::format("scene of {}", header.name)).string());
-  std::optional<Scene> scene =
-      read_scene(header.scene, known_names(), diagnostics, {.project_start = true});
-  if (!scene) print_message(diagnostics.to_text());
-  return scene;
-}
-
-AuditSettings fallback_settings(const SimulateSettings& scene) {
-  return {.tolerance = scene.tolerance,
-          .friction = scene.friction,
-          .stepping = scene.stepping,
-          .every = scene.every};
 }
 
 void note_extent(const RecordingHeader& header, AuditReport& report) {
@@ -102,7 +78,7 @@ class Counter {
 std::optional<Subject> verify_recording(const VerifyOptions& options, AuditReport& report) {
   RecordingStream stream(options.file);
   const RecordingHeader& header = stream.header();
-  const std::optional<Scene> scene = read_recorded_scene(header, options);
+  const std::optional<Scene> scene = read_recorded_scene(header, options.meshes);
   if (!scene) return std::nullopt;
   AuditSettings settings = read_settings(header, fallback_settings(scene->simulate), report.notes);
   if (options.tolerance) settings.tolerance = *options.tolerance;
