@@ -36,7 +36,7 @@ struct Subject {
 };
 
 bool is_recording(const std::string& path) {
-  const Hdf5File file = Hdf5File::open(path);
+  const Hdf5File file = Hdf5File::open_remains(path);
   if (!file.has_attribute("/", "format")) return false;
   const std::string format = file.read_text_attribute("/", "format");
   if (format == "stiction checkpoint")
@@ -45,10 +45,12 @@ bool is_recording(const std::string& path) {
   return format == recording_format::kFormat;
 }
 
-void note_extent(const RecordingHeader& header, AuditReport& report) {
+void note_extent(const RecordingHeader& header, double end, AuditReport& report) {
   if (header.was_left_open)
     report.notes.push_back(
-        fmt::format("its writer never closed the file: verified up to its last complete step"));
+        fmt::format("the file was never closed or has lost its end: verified up to the last step "
+                    "that is complete, t = {:.6g} s",
+                    end));
   if (header.num_stored > header.num_rows)
     report.notes.push_back(fmt::format("{} more rows are not complete and were left out",
                                        header.num_stored - header.num_rows));
@@ -82,10 +84,10 @@ std::optional<Subject> verify_recording(const VerifyOptions& options, AuditRepor
   if (!scene) return std::nullopt;
   AuditSettings settings = read_settings(header, fallback_settings(scene->simulate), report.notes);
   if (options.tolerance) settings.tolerance = *options.tolerance;
-  note_extent(header, report);
   Counter counter(!options.is_json && !options.is_quiet);
   audit_recording(stream, scene->model, settings, report,
                   [&](std::int64_t done, std::int64_t all) { counter.show(done, all); });
+  note_extent(header, report.time(), report);
   if (header.num_rows == 0) report.notes.emplace_back("the recording has no complete step");
   Subject subject;
   subject.title = fmt::format("{}: {}, {}, {} rows, recorded by version {}", header.name,
