@@ -4,20 +4,26 @@
 #include <algorithm>
 
 #include "stiction/app/commands.h"
+#include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
 #include "stiction/app/plot.h"
+#include "stiction/app/recorded_scene.h"
+#include "stiction/audit/step_extraction.h"
 #include "stiction/base/atomic_file.h"
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
 #include "stiction/record/csv.h"
 #include "stiction/record/recording_reader.h"
+#include "stiction/scene/fclib_conversion.h"
+#include "stiction/scene/problem_writer.h"
 
 namespace stiction {
 namespace {
 
 struct ExportOptions {
   std::string recording;
-  std::string csv, svg;
+  std::string csv, svg, fclib, meshes;
+  std::int64_t step = -1;
   std::string x = "time", y;
   double from = 0;
   bool is_logarithmic = false;
@@ -84,7 +90,31 @@ void write_plot(const Recording& recording, const ExportOptions& options) {
   file.commit();
 }
 
+/// A step as a friction problem that other programs read.
+bool write_fclib(const ExportOptions& options) {
+  RecordingStream stream(options.recording);
+  const std::optional<Scene> scene = read_recorded_scene(stream.header(), options.meshes);
+  if (!scene) return false;
+  std::vector<std::string> notes;
+  const AuditSettings settings =
+      read_settings(stream.header(), fallback_settings(scene->simulate), notes);
+  const ExtractedStep step = extract_step(stream, scene->model, settings, options.step);
+  if (step.num_phases > 1)
+    notes.push_back(fmt::format("step {} consists of {} problems; this is the longest one ({})",
+                                options.step, step.num_phases, step.kind));
+  const ProblemFile file = to_fclib(step.problem, step.solution,
+                                    fmt::format("{}, step {}", stream.header().name, options.step));
+  if (!file.solution)
+    notes.emplace_back(
+        "FCLIB's cone is the disc, the run had another one: its answer is a guess in the file");
+  write_problem_file(options.fclib, file);
+  for (const std::string& note : notes) print_message(fmt::format("stiction: note: {}\n", note));
+  return true;
+}
+
 int export_recording(const ExportOptions& options) {
+  if (!options.fclib.empty() && !write_fclib(options)) return kBadInput;
+  if (options.csv.empty() && options.svg.empty()) return kDone;
   const Recording recording = read_recording(options.recording);
   if (!options.csv.empty()) write_csv(recording, options.csv);
   if (!options.svg.empty()) write_plot(recording, options);
@@ -99,13 +129,19 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_option("recording", options->recording, "recording (HDF5)")->required();
   command->add_option("--csv", options->csv, "write a table: time, coordinates, velocities");
   command->add_option("--svg", options->svg, "draw column --y over column --x");
+  CLI::Option* fclib = command->add_option("--fclib", options->fclib,
+                                           "write the friction problem of --step, with its answer");
+  fclib->needs(
+      command->add_option("--step", options->step, "number of the step for --fclib")->needs(fclib));
+  command->add_option("--meshes", options->meshes,
+                      "folder of the files that the scene names, for --fclib");
   command->add_option("--x", options->x, "column for --svg")->capture_default_str();
   command->add_option("--y", options->y, "column for --svg; default: the first coordinate");
   command->add_option("--from", options->from, "leave out what is earlier, for --svg [s]");
   command->add_flag("--log", options->is_logarithmic, "a logarithmic axis of --y, for --svg");
   command->callback([&action, options] {
-    if (options->csv.empty() && options->svg.empty())
-      throw CLI::ValidationError("export", "give --csv FILE or --svg FILE");
+    if (options->csv.empty() && options->svg.empty() && options->fclib.empty())
+      throw CLI::ValidationError("export", "give --csv FILE, --svg FILE or --fclib FILE");
     action = [options] { return export_recording(*options); };
   });
 }

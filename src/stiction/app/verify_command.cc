@@ -4,15 +4,15 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "stiction/app/commands.h"
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
-#include "stiction/app/scene_loading.h"
+#include "stiction/app/recorded_scene.h"
 #include "stiction/audit/auditor.h"
+#include "stiction/base/error.h"
 #include "stiction/base/hdf5_file.h"
 #include "stiction/record/recording_format.h"
 #include "stiction/scene/problem_reader.h"
@@ -36,7 +36,7 @@ struct Subject {
 };
 
 bool is_recording(const std::string& path) {
-  const Hdf5File file = Hdf5File::open(path);
+  const Hdf5File file = Hdf5File::open_remains(path);
   if (!file.has_attribute("/", "format")) return false;
   const std::string format = file.read_text_attribute("/", "format");
   if (format == "stiction checkpoint")
@@ -45,34 +45,12 @@ bool is_recording(const std::string& path) {
   return format == recording_format::kFormat;
 }
 
-/// The model of the scene in the recording. Its start need not fit: states are in the recording.
-std::optional<Scene> read_recorded_scene(const RecordingHeader& header,
-                                         const VerifyOptions& options) {
-  if (header.scene.empty())
-    throw InputError(fmt::format(
-        "recording '{}' does not contain its scene: without it no law can be re-derived",
-        header.path));
-  const std::filesystem::path folder = options.meshes.empty()
-                                           ? std::filesystem::path(header.path).parent_path()
-                                           : std::filesystem::path(options.meshes);
-  Diagnostics diagnostics((folder / fmt::format("scene of {}", header.name)).string());
-  std::optional<Scene> scene =
-      read_scene(header.scene, known_names(), diagnostics, {.project_start = true});
-  if (!scene) print_message(diagnostics.to_text());
-  return scene;
-}
-
-AuditSettings fallback_settings(const SimulateSettings& scene) {
-  return {.tolerance = scene.tolerance,
-          .friction = scene.friction,
-          .stepping = scene.stepping,
-          .every = scene.every};
-}
-
-void note_extent(const RecordingHeader& header, AuditReport& report) {
+void note_extent(const RecordingHeader& header, double end, AuditReport& report) {
   if (header.was_left_open)
     report.notes.push_back(
-        fmt::format("its writer never closed the file: verified up to its last complete step"));
+        fmt::format("the file was never closed or has lost its end: verified up to the last step "
+                    "that is complete, t = {:.6g} s",
+                    end));
   if (header.num_stored > header.num_rows)
     report.notes.push_back(fmt::format("{} more rows are not complete and were left out",
                                        header.num_stored - header.num_rows));
@@ -102,14 +80,14 @@ class Counter {
 std::optional<Subject> verify_recording(const VerifyOptions& options, AuditReport& report) {
   RecordingStream stream(options.file);
   const RecordingHeader& header = stream.header();
-  const std::optional<Scene> scene = read_recorded_scene(header, options);
+  const std::optional<Scene> scene = read_recorded_scene(header, options.meshes);
   if (!scene) return std::nullopt;
   AuditSettings settings = read_settings(header, fallback_settings(scene->simulate), report.notes);
   if (options.tolerance) settings.tolerance = *options.tolerance;
-  note_extent(header, report);
   Counter counter(!options.is_json && !options.is_quiet);
   audit_recording(stream, scene->model, settings, report,
                   [&](std::int64_t done, std::int64_t all) { counter.show(done, all); });
+  note_extent(header, report.time(), report);
   if (header.num_rows == 0) report.notes.emplace_back("the recording has no complete step");
   Subject subject;
   subject.title = fmt::format("{}: {}, {}, {} rows, recorded by version {}", header.name,

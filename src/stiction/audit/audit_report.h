@@ -67,7 +67,9 @@ class AuditReport {
 
   const LawOutcome& operator[](Law law) const { return outcomes_[static_cast<std::size_t>(law)]; }
   bool is_broken() const;
+  // Of the row looked at last.
   std::int64_t step() const { return step_; }
+  double time() const { return time_; }
 
   std::int64_t steps = 0;          // rows that were read
   std::vector<std::string> notes;  // about the recording as a whole

@@ -11,6 +11,8 @@
 
 #include "stiction/audit/geometry_laws.h"
 #include "stiction/audit/phase_problem.h"
+#include "stiction/audit/phase_reader.h"
+#include "stiction/audit/phase_work.h"
 #include "stiction/audit/problem_laws.h"
 #include "stiction/record/recording_stream.h"
 
@@ -35,31 +37,18 @@ class Auditor {
     bool follows = false;  // directly from the row before
     double step_tolerance = 0;
   };
-  /// Work of one step, entry by entry, and how large its terms were.
-  struct Work {
-    double applied = 0, motor = 0, friction = 0, impact = 0;
-    double size = 0;
-    void add(double& entry, double work) {
-      entry += work;
-      size += std::abs(work);
-    }
-  };
-
   void check_row(const RecordedChunk& chunk, std::int64_t k, AuditReport& report);
   void read_row(const RecordedChunk& chunk, std::int64_t k, Row& row) const;
-  std::vector<AuditedPhase> read_phases(const RecordedChunk& chunk, const Row& row,
-                                        AuditReport& report) const;
   void check_time(const RecordedChunk& chunk, const Row& row, AuditReport& report);
   void check_quaternions(const Row& row, AuditReport& report) const;
   void check_phases(const std::vector<AuditedPhase>& phases, Row& row, AuditReport& report);
   void check_motion(const AuditedPhase& phase, AuditReport& report) const;
-  void add_work(const AuditedPhase& phase, Work& work) const;
   void check_places(const std::vector<AuditedPhase>& phases, const Row& row, AuditReport& report);
   void check_totals(const RecordedChunk& chunk, const Row& row,
                     const std::vector<AuditedPhase>& phases, AuditReport& report);
   void check_contact_totals(const RecordedChunk& chunk, const Row& row,
                             const std::vector<AuditedPhase>& phases, AuditReport& report);
-  void check_energy(const Row& row, const Work* work, AuditReport& report);
+  void check_energy(const Row& row, const PhaseWork* work, AuditReport& report);
   void check_certificate(const Row& row, bool is_start, const std::vector<AuditedPhase>& phases,
                          AuditReport& report) const;
   void check_shapes(const RecordedChunk& chunk, const Row& row,
@@ -74,15 +63,14 @@ class Auditor {
   const Model& model_;
   AuditSettings settings_;
   RecordingHeader header_;
-  std::vector<PhaseName> kinds_;
   PhaseProblem problem_;
   GeometryLaws geometry_;
-  std::vector<int> quaternion_starts_;  // columns of /q
+  PhaseReader reader_;
 
   Row last_;
   bool has_last_ = false;
   double start_energy_ = 0;
-  Work work_;              // of the step at hand
+  PhaseWork work_;         // of the step at hand
   ResidualBounds bounds_;  // likewise
   bool has_bounds_ = false;
   double smallest_gap_ = 0;  // of shapes, at the end of the step at hand

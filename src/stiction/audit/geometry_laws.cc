@@ -163,12 +163,14 @@ void GeometryLaws::check_contact(const AuditedContact& contact, AuditReport& rep
     const Pose pose{point, Eigen::Matrix3d::Identity()};
     return -Separation::along({dot, pose}, placed, direction);
   };
-  const double support = std::min(beyond(placed_b, n, on_b), beyond(placed_a, -n, on_a));
-  if (std::isfinite(support) || !(shapes_[a].is_surface() || shapes_[b].is_surface()))
-    report.check(Law::kGaps, support, slack, [&] {
-      return fmt::format("{}: how far shapes reach beyond the contact along its normal [m]",
-                         name_of(contact));
-    });
+  double support = std::min(beyond(placed_b, n, on_b), beyond(placed_a, -n, on_a));
+  for (const auto& [placed, point] : {std::pair(placed_a, on_a), std::pair(placed_b, on_b)})
+    if (placed.shape.is_surface() && !(support <= slack))
+      support = std::min(support, size_of(pair) * Separation::off_normal(placed, point, n, slack));
+  report.check(Law::kGaps, support, slack, [&] {
+    return fmt::format("{}: how far shapes reach beyond the contact along its normal [m]",
+                       name_of(contact));
+  });
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -20,6 +20,12 @@ constexpr double kMoreauShare = 6 - 4 * std::numbers::sqrt2, kMoreauCompliance =
                  kTrapezoidalCompliance = 1e-9, kPositionLevelCompliance = 1e-12,
                  kMidpointCompliance = 1e-12;
 
+constexpr std::array<std::string_view, 9> kPhaseNames = {"step",           "impact",
+                                                         "decompression",  "inelastic impact",
+                                                         "position level", "linear position level",
+                                                         "midpoint",       "velocity projection",
+                                                         "projection"};
+
 template <class Name, std::size_t size>
 std::optional<Name> find_name(const std::array<std::string_view, size>& names,
                               std::string_view name) {
@@ -42,14 +48,10 @@ std::optional<SchemeName> try_parse_scheme(std::string_view name) {
 }
 
 std::optional<PhaseName> try_parse_phase(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> kNames = {
-      "step",           "impact",
-      "decompression",  "inelastic impact",
-      "position level", "linear position level",
-      "midpoint",       "velocity projection",
-      "projection"};
-  return find_name<PhaseName>(kNames, name);
+  return find_name<PhaseName>(kPhaseNames, name);
 }
+
+std::string_view to_text(PhaseName name) { return kPhaseNames[static_cast<std::size_t>(name)]; }
 
 PhaseProblem::PhaseProblem(const Model& model, const AuditSettings& settings)
     : model_(model), settings_(settings) {

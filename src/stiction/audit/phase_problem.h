@@ -43,6 +43,7 @@ enum class PhaseName : std::uint8_t {
   kProjection,
 };
 std::optional<PhaseName> try_parse_phase(std::string_view name);
+std::string_view to_text(PhaseName name);
 
 /// What the equations depend on beside the model.
 struct AuditSettings {

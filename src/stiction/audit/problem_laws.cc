@@ -334,6 +334,9 @@ class Judge {
       W(1, 1) += problem_.contact_compliance[first + 2];
       local.omega_T = Eigen::SelfAdjointEigenSolver<Matrix2d>(W).eigenvalues()[1];
     }
+    // Rows of zeros are moved by nothing: their unit does not matter.
+    if (!(local.omega_N > 0)) local.omega_N = 1;
+    if (!(local.omega_T > 0)) local.omega_T = local.omega_N;
     const double root_N = std::sqrt(local.omega_N),
                  root_T = num_rows > 1 ? std::sqrt(local.omega_T) : 1;
     local.mu = num_rows > 1 ? problem_.mu[j] * root_T / root_N : 0;

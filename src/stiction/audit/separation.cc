@@ -22,6 +22,8 @@ constexpr std::size_t kMaxHullPoints = 64;
 /// Shapes that are nearer than this share of their size are treated as overlapping: the direction
 /// of a short vector is not known well.
 constexpr double kNear = 0.02;
+/// So many directions are improved, the best first.
+constexpr std::size_t kMaxStarts = 8;
 
 bool add_direction(std::vector<Vector3d>& list, const Vector3d& direction, bool is_signed) {
   const double norm = direction.norm();
@@ -232,8 +234,10 @@ Separation::Result Separation::measure_convex(const Body& a, const Body& b,
                                   1e-300);
   const double rounding = a.rounding + b.rounding;
   Result best{.gap = -kInfinity};
+  std::vector<Result> tried;
   const auto try_normal = [&](const Vector3d& n) {
     const double gap = -a.support(-n) - b.support(n);
+    tried.push_back({.gap = gap, .normal = n});
     if (gap > best.gap) {
       best.gap = gap;
       best.normal = n;
@@ -269,17 +273,32 @@ Separation::Result Separation::measure_convex(const Body& a, const Body& b,
       try_normal(-Vector3d::Unit(i));
     }
   }
-  // Moved apart along the best normal, the shapes have a nearest point again, whose direction is
-  // better: the error of a normal shrinks by (way)/(radius of curvature + way).
-  double improvement = kInfinity;
-  const double way = kNear * smaller;
-  for (int i = 0; i < 60 && improvement > 1e-15 * size; ++i) {
-    const double before = best.gap;
-    const Vector3d shift = (std::max(0.0, -(best.gap + rounding)) + way) * best.normal;
-    const Vector3d apart = shortest(shift);
-    if (!(apart.norm() > 0.1 * way)) break;
-    try_normal(apart.normalized());
-    improvement = best.gap - before;
+  // Of two polytopes one of these is the best. Of others: moved apart along a good normal, the
+  // shapes have a nearest point again, whose direction is better: the error of a normal shrinks by
+  // (way)/(radius of curvature + way). There may be several that are best among their neighbours.
+  const bool is_polyhedral = !a.faces.empty() && !b.faces.empty() &&
+                             a.kind == AuditShape::Kind::kHull && b.kind == AuditShape::Kind::kHull;
+  if (!is_polyhedral) {
+    std::sort(tried.begin(), tried.end(),
+              [](const auto& x, const auto& y) { return x.gap > y.gap; });
+    if (tried.size() > kMaxStarts) tried.resize(kMaxStarts);
+    const double way = kNear * smaller;
+    for (Result from : std::vector<Result>(tried)) {
+      for (int i = 0; i < 40; ++i) {
+        const Vector3d shift = (std::max(0.0, -(from.gap + rounding)) + way) * from.normal;
+        const Vector3d apart = shortest(shift);
+        if (!(apart.norm() > 0.1 * way)) break;
+        const Vector3d n = apart.normalized();
+        const double gap = -a.support(-n) - b.support(n), gain = gap - from.gap;
+        from.gap = std::max(gap, from.gap);
+        from.normal = n;
+        if (gap > best.gap) {
+          best.gap = gap;
+          best.normal = n;
+        }
+        if (!(gain > 1e-15 * size)) break;
+      }
+    }
   }
   best.error = distance > 0 ? std::max(0.0, distance - rounding - best.gap) : 0;
   return best;
@@ -368,6 +387,29 @@ double Separation::along(const Placed& a, const Placed& b, const Vector3d& n) {
     return body.support(d);
   };
   return -support(a, -n) - support(b, n);
+}
+
+double Separation::off_normal(const Placed& surface, const Vector3d& point, const Vector3d& n,
+                              double slack) {
+  const AuditShape dot{Shape{Sphere{0}}};
+  const Vector3d p = surface.pose.rotation.transpose() * (point - surface.pose.position),
+                 m = surface.pose.rotation.transpose() * n;
+  const Body at{.points = dot.points_, .position = p};
+  double smallest = kInfinity;
+  for (const Triangle& triangle : surface.shape.triangles_) {
+    const std::array<Vector3d, 3> corners = {surface.shape.points_[triangle[0]],
+                                             surface.shape.points_[triangle[1]],
+                                             surface.shape.points_[triangle[2]]};
+    const Vector3d low = corners[0].cwiseMin(corners[1]).cwiseMin(corners[2]),
+                   high = corners[0].cwiseMax(corners[1]).cwiseMax(corners[2]);
+    if ((p.cwiseMax(low).cwiseMin(high) - p).norm() > slack) continue;
+    const Vector3d cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
+    const std::array<Vector3d, 2> faces = {cross, -cross};
+    const Body body{.points = corners, .faces = faces, .size = (high - low).norm()};
+    if (measure_convex(at, body, {}).gap <= slack)
+      smallest = std::min(smallest, m.cross(cross).norm());
+  }
+  return smallest;
 }
 
 double Separation::of_point(const Placed& placed, const Vector3d& point) {

@@ -70,6 +70,10 @@ class Separation {
   /// Signed distance of a point from a shape, negative inside; of a surface the distance from its
   /// nearest triangle.
   static double of_point(const Placed& shape, const Eigen::Vector3d& point);
+  /// How far `n` is off the normals, of either side, of the triangles of a surface that `point` is
+  /// on, up to `slack`: the sine of the angle. Infinite where there are none.
+  static double off_normal(const Placed& surface, const Eigen::Vector3d& point,
+                           const Eigen::Vector3d& n, double slack);
 
  private:
   struct Body;

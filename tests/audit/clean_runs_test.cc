@@ -1,0 +1,82 @@
+// No false alarms: recordings of this program break no law, whatever the scene and the scheme.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "stiction/base/error.h"
+#include "stiction/scheme/scheme.h"
+#include "tests/audit/audited_run.h"
+#include "tests/example_scene.h"
+
+namespace stiction {
+namespace {
+
+using testing::AuditedRun;
+using testing::broken_laws;
+using testing::example_scene;
+using testing::options_of;
+
+/// Whether there was a run.
+bool check_clean(const std::string& name, const std::string& scheme, int steps,
+                 const std::function<void(SimulationOptions&)>& change = {}) {
+  SCOPED_TRACE(name + ", " + scheme);
+  const Scene scene = example_scene(name);
+  SimulationOptions options = options_of(scene);
+  options.scheme = scheme;
+  if (change) change(options);
+  std::optional<AuditedRun> run;
+  try {
+    run.emplace(scene, options, steps);
+  } catch (const InputError&) {
+    return false;  // the scheme does not take this scene
+  }
+  const AuditReport report = run->audit();
+  EXPECT_EQ(broken_laws(report), "");
+  EXPECT_GT(report.steps, 1);
+  return true;
+}
+
+TEST(CleanRuns, BreakNoLawUnderAnyScheme) {
+  for (const char* name : {"woodpecker", "four-balls-bodies", "robot-arm", "spinning-top"})
+    for (const std::string& scheme : scheme_names()) check_clean(name, scheme, 15);
+}
+
+TEST(CleanRuns, BreakNoLawWhereEventsAreMany) {
+  EXPECT_TRUE(check_clean("double-pendulum-wall", "trapezoidal-2", 60));
+  EXPECT_TRUE(check_clean("two-bars", "linearly-implicit-euler", 60));
+  EXPECT_TRUE(check_clean("newtons-cradle", "trapezoidal-2", 60));
+  EXPECT_TRUE(check_clean("closing-walls", "trapezoidal-1", 40));
+}
+
+TEST(CleanRuns, BreakNoLawWithOtherOptions) {
+  EXPECT_TRUE(check_clean("heavy-chain", "spook", 4, [](SimulationOptions& options) {
+    options.stepping.spook.position_iteration = true;
+  }));
+  EXPECT_TRUE(check_clean("four-balls-bodies", "stewart-trinkle", 20, [](SimulationOptions& o) {
+    o.stepping.nonlinear = false;
+    o.friction = FrictionSection::disc();
+    o.solver = "auto";
+  }));
+  EXPECT_TRUE(check_clean("double-pendulum-wall", "trapezoidal-1", 20,
+                          [](SimulationOptions& o) { o.stepping.error_control.tolerance = 1e-5; }));
+  EXPECT_TRUE(check_clean("incline", "moreau", 20, [](SimulationOptions& o) {
+    o.friction = FrictionSection::box();
+    o.stepping.gyroscopic = GyroscopicTerm::kImplicit;
+  }));
+}
+
+/// All examples with all schemes: some 340 runs.
+TEST(SlowCleanRuns, OfAllExamplesBreakNoLaw) {
+  int runs = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(STICTION_SOURCE_DIR) + "/examples")) {
+    if (entry.path().extension() != ".json") continue;
+    for (const std::string& scheme : scheme_names())
+      runs += check_clean(entry.path().stem().string(), scheme, 12) ? 1 : 0;
+  }
+  EXPECT_GE(runs, 200);
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,60 @@
+// A recording piece by piece is the recording.
+#include "stiction/record/recording_stream.h"
+
+#include <gtest/gtest.h>
+
+#include "stiction/record/recording_observer.h"
+#include "tests/base/temporary_folder.h"
+#include "tests/example_scene.h"
+
+namespace stiction {
+namespace {
+
+TEST(RecordingStream, HasAllRowsInSmallPieces) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("run.h5");
+  const Scene scene = testing::example_scene("woodpecker");
+  Simulation simulation(scene.model, {.h = 1e-4});
+  RecordingObserver recorder(path, simulation, scene.name, scene.text, 1);
+  simulation.add_observer(recorder);
+  for (int i = 0; i < 500; ++i) simulation.step();
+  recorder.close(simulation, "complete");
+
+  const Recording all = read_recording(path);
+  RecordingStream stream(path, 10000);  // [bytes] a few rows
+  EXPECT_EQ(stream.header().num_rows, 501);
+  EXPECT_EQ(stream.header().settings.at("tolerance"), 1e-9);
+  RecordedChunk chunk;
+  std::int64_t rows = 0, contacts = 0, phases = 0;
+  int chunks = 0;
+  while (stream.next(chunk)) {
+    ++chunks;
+    EXPECT_EQ(chunk.first_row, rows);
+    for (std::int64_t k = 0; k < chunk.num_rows(); ++k, ++rows) {
+      EXPECT_EQ(chunk.step[k], all.step[rows]);
+      EXPECT_EQ(chunk.time[k], all.time[rows]);
+      EXPECT_EQ(chunk.q.row(k), all.q.row(rows));
+      EXPECT_EQ(chunk.energy.row(k), all.energy.row(rows));
+      EXPECT_EQ(chunk.contacts.row_start[k + 1] - chunk.contacts.row_start[k],
+                all.contacts.row_start[rows + 1] - all.contacts.row_start[rows]);
+      // One problem per step, none for the start; it holds the contacts of its row.
+      const std::int64_t first = chunk.phases.row_start[k], end = chunk.phases.row_start[k + 1];
+      EXPECT_EQ(end - first, rows > 0 ? 1 : 0);
+      if (first == end) continue;
+      EXPECT_EQ(chunk.phases.state[first], -1);
+      EXPECT_EQ(chunk.phases.contact_start[first + 1] - chunk.phases.contact_start[first],
+                chunk.contacts.row_start[k + 1] - chunk.contacts.row_start[k]);
+    }
+    for (std::int64_t c = 0; c < chunk.contacts.size(); ++c, ++contacts)
+      EXPECT_EQ(chunk.contacts.impulse.row(c), all.contacts.impulse.row(contacts));
+    phases += static_cast<std::int64_t>(chunk.phases.step.size());
+  }
+  EXPECT_GT(chunks, 10);
+  EXPECT_EQ(rows, all.num_rows());
+  EXPECT_EQ(contacts, all.contacts.size());
+  EXPECT_EQ(phases, 500);
+  EXPECT_TRUE(stream.leftovers().empty());
+}
+
+}  // namespace
+}  // namespace stiction
