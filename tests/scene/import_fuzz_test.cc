@@ -106,8 +106,8 @@ void fuzz(const std::string& name, unsigned first_seed, unsigned num_seeds) {
     // The scene is JSON of the right form; what only the scene reader knows (a start that does not
     // fit, numbers beyond what it can hold) may still be a fault there, with a message.
     Diagnostics diagnostics(folder.file("scene.json"));
-    if (!read_scene(scene->text, {}, diagnostics, {.project_start = true}))
-      ASSERT_TRUE(diagnostics.has_errors());
+    const auto read = read_scene(scene->text, {}, diagnostics, {.project_start = true});
+    ASSERT_EQ(read.has_value(), !diagnostics.has_errors());
     for (const Diagnostic& fault : diagnostics.all())
       ASSERT_EQ(fault.message.find("unknown key"), std::string::npos) << diagnostics.to_text();
   }

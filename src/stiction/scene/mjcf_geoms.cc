@@ -23,13 +23,6 @@ using Eigen::Vector3d;
 constexpr int kMany = std::numeric_limits<int>::max();
 constexpr int kMaxFieldSide = 10000;
 
-template <class Map>
-std::vector<std::string> names_of(const Map& map) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
-}
-
 /// Values between 0 and 1, as MuJoCo makes them.
 void normalize(Eigen::MatrixXd& values) {
   const double low = values.minCoeff(), range = values.maxCoeff() - low;
