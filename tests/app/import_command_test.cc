@@ -72,7 +72,7 @@ TEST_F(ImportCommand, BadInputWritesNothing) {
   write_bytes(file("scene.json"), "before");
   const auto result = stiction({"import", "bad.urdf", "--out", "scene.json"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("bad.urdf:3: error: is not well-formed XML"), std::string::npos)
+  EXPECT_NE(result.err.find("bad.urdf:2: error: is not well-formed XML"), std::string::npos)
       << result.err;
   EXPECT_EQ(read_bytes(file("scene.json")), "before");
   EXPECT_EQ(stiction({"import", "nothing.xml"}).exit_code, 2);
@@ -90,6 +90,26 @@ TEST_F(ImportCommand, AStartThatDoesNotFitIsMovedAndSaidSo) {
   const auto run =
       stiction({"run", "scene.json", "--duration", "0.01", "--quiet", "--no-recording"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
+}
+
+TEST_F(ImportCommand, BodiesThatOverlapPassThroughEachOther) {
+  // Links a and c are not connected, and both are as long as to meet in the middle of b.
+  const auto link = [](const std::string& name) {
+    return "<link name='" + name +
+           "'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial><collision>"
+           "<geometry><sphere radius='0.3'/></geometry></collision></link>";
+  };
+  const auto joint = [](const std::string& parent, const std::string& child) {
+    return "<joint name='" + parent + child +
+           "' type='continuous'><origin xyz='0.25 0 0'/><parent link='" + parent +
+           "'/><child link='" + child + "'/></joint>";
+  };
+  write_bytes(file("overlap.urdf"), "<robot name='r'>" + link("a") + link("b") + link("c") +
+                                        joint("a", "b") + joint("b", "c") + "</robot>");
+  const auto result = stiction({"import", "overlap.urdf", "--out", "scene.json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("'a' and 'c' overlap by 0.1 m"), std::string::npos) << result.out;
+  EXPECT_EQ(stiction({"check", "scene.json"}).exit_code, 0);
 }
 
 }  // namespace

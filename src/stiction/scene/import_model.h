@@ -122,6 +122,7 @@ struct ImportMaterialPair {
 struct ImportModel {
   std::string name{};
   std::string format{};  // "URDF", "MJCF"
+  std::string source{};  // name of the file
   Eigen::Vector3d gravity{0, 0, -9.81};
   double h = 1e-3;                   // [s]
   std::vector<ImportBody> bodies{};  // parents first
@@ -134,6 +135,8 @@ struct ImportModel {
   std::vector<ImportMaterial> materials{};
   std::vector<ImportMaterialPair> material_pairs{};
   std::vector<std::array<int, 2>> untouched_bodies{};
+  /// More of them, by their names in the scene.
+  std::vector<std::array<std::string, 2>> untouched_names{};
   /// Bodies fixed to the world become one static body, which does not touch what is attached to it
   /// by joints. False: each stays a body of its own and touches everything.
   bool joins_static_bodies = true;

@@ -444,6 +444,7 @@ class SceneMaker {
   void add_untouched() {
     const auto name = [&](int body) { return body == kImportWorld ? world_name_ : names_[body]; };
     for (const auto& [first, second] : model_.untouched_bodies) add_pair(name(first), name(second));
+    for (const auto& [first, second] : model_.untouched_names) add_pair(first, second);
   }
 
   JsonNode make_materials() const {
@@ -478,7 +479,8 @@ class SceneMaker {
     JsonNode root = make_json_object(), simulate = make_json_object();
     add_member(root, "stiction", make_json(1.0));
     add_member(root, "name", make_json(model_.name));
-    add_member(root, "description", make_json(fmt::format("imported from {}", model_.format)));
+    add_member(root, "description",
+               make_json(fmt::format("imported from {} ({})", model_.source, model_.format)));
     const bool is_compliant =
         std::any_of(model_.materials.begin(), model_.materials.end(),
                     [](const ImportMaterial& material) { return material.compliance > 0; });

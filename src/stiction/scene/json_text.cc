@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stiction/base/check.h"
+#include "stiction/base/error.h"
 #include "stiction/base/text.h"
 
 namespace stiction {
@@ -98,7 +99,8 @@ void append(const JsonNode& node, std::size_t indent, std::size_t column, bool m
 }  // namespace
 
 JsonNode make_json(double number) {
-  ST_DEMAND(std::isfinite(number));
+  if (!std::isfinite(number))
+    throw InputError(fmt::format("a number of the scene would be {}, must be finite", number));
   JsonNode node = of_kind(JsonKind::kNumber);
   node.number = number;
   node.number_text = to_text(number == 0 ? 0.0 : number);  // no "-0"

@@ -12,7 +12,8 @@
 
 namespace stiction {
 
-JsonNode make_json(double number);  // must be finite
+/// Throws InputError for a number that is not finite, which JSON does not have.
+JsonNode make_json(double number);
 JsonNode make_json(bool boolean);
 JsonNode make_json(std::string_view text);
 inline JsonNode make_json(const char* text) { return make_json(std::string_view(text)); }

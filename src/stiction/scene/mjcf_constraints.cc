@@ -18,13 +18,6 @@ using Kind = ImportJoint::Kind;
 
 constexpr int kMany = std::numeric_limits<int>::max();
 
-template <class Map>
-std::vector<std::string> names_of(const Map& map) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
-}
-
 int num_positions(Kind kind) { return kind == Kind::kFree ? 7 : kind == Kind::kBall ? 4 : 1; }
 int num_velocities(Kind kind) { return kind == Kind::kFree ? 6 : kind == Kind::kBall ? 3 : 1; }
 
@@ -184,7 +177,7 @@ void MjcfConstraintReader::read_equality(XmlElement& equality) {
   equality.is_used = true;
   for (XmlElement& child : equality.children) {
     if (child.name != "connect" && child.name != "weld" && child.name != "joint") continue;
-    const MjcfValues values(child, {&child}, settings_.compiler(), report_);
+    const MjcfValues values = settings_.values(child, "");
     if (!values.boolean("active", true)) {
       values.note(ImportFate::kIgnored, "is not active");
       child.take_all();

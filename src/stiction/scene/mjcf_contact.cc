@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxGroups = 32;
 
-template <class Map>
-std::vector<std::string> names_of(const Map& map) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
-}
-
 }  // namespace
 
 void MjcfContactReader::read(XmlElement& contact) {
@@ -60,6 +53,7 @@ void MjcfContactReader::read_pair(XmlElement& element) {
   values.take("name");
   if (!is_complete) return;
   robot_.geoms[pair.first].is_in_pair = robot_.geoms[pair.second].is_in_pair = true;
+  pair.place = element.place;
   pairs_.push_back(pair);
   values.note(ImportFate::kTaken, "the two geoms touch");
 }
@@ -83,7 +77,37 @@ void MjcfContactReader::read_exclude(XmlElement& element) {
   values.note(ImportFate::kTaken, "the two bodies pass through each other");
 }
 
+/// In MuJoCo a pair touches whatever else is said; in scenes bodies that a joint connects, or that
+/// are excluded, do not.
+void MjcfContactReader::check_pairs() {
+  const ImportKinematics kinematics = compute_kinematics(robot_.model);
+  const auto carrier = [&](int body) {
+    return body == kImportWorld ? kImportWorld : kinematics.carriers[body].body;
+  };
+  const auto parent = [&](int body) {
+    return body == kImportWorld ? kImportWorld : carrier(robot_.model.bodies[body].parent);
+  };
+  for (const Pair& pair : pairs_) {
+    const int a = carrier(robot_.geoms[pair.first].body),
+              b = carrier(robot_.geoms[pair.second].body);
+    const bool are_neighbours = a != kImportWorld && b != kImportWorld &&
+                                (parent(a) == b || parent(b) == a) &&
+                                !robot_.model.neighbours_touch;
+    const bool are_excluded =
+        std::any_of(robot_.model.untouched_bodies.begin(), robot_.model.untouched_bodies.end(),
+                    [&](const std::array<int, 2>& bodies) {
+                      return (carrier(bodies[0]) == a && carrier(bodies[1]) == b) ||
+                             (carrier(bodies[0]) == b && carrier(bodies[1]) == a);
+                    });
+    if (a == b || are_neighbours || are_excluded)
+      report_.add(ImportFate::kIgnored, pair.place, "<pair>",
+                  a == b ? "its geoms belong to one rigid body"
+                         : "its bodies are connected by a joint or excluded and do not touch");
+  }
+}
+
 void MjcfContactReader::assign() {
+  check_pairs();
   assign_groups();
   assign_materials();
 }

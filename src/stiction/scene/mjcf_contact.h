@@ -19,10 +19,12 @@ class MjcfContactReader {
   struct Pair {
     int first = 0, second = 0;
     std::optional<double> mu{};
+    SourcePlace place{};
   };
   void read_pair(XmlElement& element);
   void read_exclude(XmlElement& element);
   std::optional<int> find_body(const MjcfValues& values, const char* attribute);
+  void check_pairs();
   bool may_touch(int first, int second) const;
   void assign_groups();
   void assign_materials();

@@ -23,13 +23,6 @@ using Eigen::Vector3d;
 constexpr int kMany = std::numeric_limits<int>::max();
 constexpr int kMaxFieldSide = 10000;
 
-template <class Map>
-std::vector<std::string> names_of(const Map& map) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
-}
-
 /// Values between 0 and 1, as MuJoCo makes them.
 void normalize(Eigen::MatrixXd& values) {
   const double low = values.minCoeff(), range = values.maxCoeff() - low;
@@ -66,7 +59,7 @@ std::optional<Mesh> MjcfGeomReader::read_mesh_file_of(const MjcfValues& values) 
     return std::nullopt;
   }
   std::string reason;
-  auto loaded = load_mesh(path, values.vector("scale", Vector3d::Ones()), reason);
+  auto loaded = load_mesh(path, Vector3d::Ones(), reason);
   if (!loaded) {
     values.error(reason);
     return std::nullopt;
@@ -81,9 +74,8 @@ std::optional<Mesh> MjcfGeomReader::read_mesh_points(const MjcfValues& values) {
     return std::nullopt;
   }
   Mesh mesh;
-  const Vector3d scale = values.vector("scale", Vector3d::Ones());
   for (std::size_t i = 0; i + 2 < numbers->size(); i += 3)
-    mesh.vertices.push_back(Vector3d(numbers->data() + i).cwiseProduct(scale));
+    mesh.vertices.emplace_back(numbers->data() + i);
   const auto faces = values.numbers("face", 3, kMany);
   for (std::size_t i = 0; faces && i + 2 < faces->size(); i += 3) {
     Triangle triangle{};
@@ -117,7 +109,12 @@ void MjcfGeomReader::read_mesh(XmlElement& element) {
     const Eigen::Quaterniond quaternion((*q)[0], (*q)[1], (*q)[2], (*q)[3]);
     if (quaternion.norm() > 1e-14) turn = quaternion.normalized().toRotationMatrix();
   }
-  for (Vector3d& vertex : mesh->vertices) vertex = turn.transpose() * (vertex - origin);
+  // MuJoCo scales last. A mirror turns every triangle the other way round.
+  const Vector3d scale = values.vector("scale", Vector3d::Ones());
+  for (Vector3d& vertex : mesh->vertices)
+    vertex = (turn.transpose() * (vertex - origin)).cwiseProduct(scale);
+  if (scale.prod() < 0)
+    for (Triangle& triangle : mesh->triangles) std::swap(triangle[1], triangle[2]);
   MeshAsset asset{.mesh = std::move(*mesh)};
   asset.hull = make_hull(asset.mesh.vertices);
   if (!asset.hull) return values.error("its points lie in one plane");

@@ -11,6 +11,14 @@
 
 namespace stiction {
 
+/// Of a map by names, for suggestions.
+template <class Map>
+std::vector<std::string> names_of(const Map& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) names.push_back(name);
+  return names;
+}
+
 /// How a geom meets others; its shape is in the model.
 struct MjcfGeom {
   XmlElement* element = nullptr;

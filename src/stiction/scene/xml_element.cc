@@ -22,29 +22,15 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{256} << 20;
 constexpr int kMaxIncludes = 1000;
 
-class TreeBuilder {
- public:
-  TreeBuilder(const std::string& file, ImportReport& report) : file_(file), report_(report) {}
-
-  XmlElement build(const tinyxml2::XMLElement& source) const {
-    XmlElement element{.name = source.Name(), .place = {file_, source.GetLineNum()}};
-    for (const auto* a = source.FirstAttribute(); a != nullptr; a = a->Next()) {
-      if (element.find(a->Name()) != nullptr)
-        report_.add(ImportFate::kError, {file_, a->GetLineNum()}, element.title(),
-                    fmt::format("attribute '{}' is given twice", excerpt(a->Name())));
-      else
-        element.attributes.push_back({a->Name(), a->Value(), {file_, a->GetLineNum()}});
-    }
-    for (const auto* child = source.FirstChildElement(); child != nullptr;
-         child = child->NextSiblingElement())
-      element.children.push_back(build(*child));
-    return element;
-  }
-
- private:
-  const std::string& file_;
-  ImportReport& report_;
-};
+XmlElement copied(const tinyxml2::XMLElement& source, const std::string& file) {
+  XmlElement element{.name = source.Name(), .place = {file, source.GetLineNum()}};
+  for (const auto* a = source.FirstAttribute(); a != nullptr; a = a->Next())
+    element.attributes.push_back({a->Name(), a->Value(), {file, a->GetLineNum()}});
+  for (const auto* child = source.FirstChildElement(); child != nullptr;
+       child = child->NextSiblingElement())
+    element.children.push_back(copied(*child, file));
+  return element;
+}
 
 std::optional<std::string> read_text(const fs::path& path, std::string& reason) {
   std::error_code code;
@@ -208,7 +194,7 @@ std::optional<XmlElement> read_xml_file(const fs::path& path, ImportReport& repo
                document.Error() ? parse_fault(document) : "has no element");
     return std::nullopt;
   }
-  return TreeBuilder(file, report).build(*document.RootElement());
+  return copied(*document.RootElement(), file);
 }
 
 void follow_includes(XmlElement& root, const fs::path& folder, ImportReport& report) {
