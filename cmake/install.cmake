@@ -21,3 +21,11 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/stiction-config-ver
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stiction-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/stiction-config-version.cmake DESTINATION ${stiction_cmake_dir})
+
+# For builds without CMake. The library is static, so that its users link what it uses.
+set(stiction_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH stiction_prefix_from_pc /prefix/${stiction_pc_dir} /prefix)
+list(JOIN HDF5_C_LIBRARIES " " stiction_pc_libraries)
+string(APPEND stiction_pc_libraries " -lfmt -pthread")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/stiction.pc.in ${CMAKE_CURRENT_BINARY_DIR}/stiction.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stiction.pc DESTINATION ${stiction_pc_dir})

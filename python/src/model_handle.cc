@@ -16,6 +16,10 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
+/// Behind the file in messages about a text that is not that of the file. The folder of a place is
+/// where files that the scene names are looked for.
+constexpr const char* kVaried = " (varied)";
+
 ModelHandle to_handle(Scene scene, const std::string& place, const Diagnostics& diagnostics) {
   ModelHandle handle{.name = scene.name, .place = place, .text = scene.text, .model = scene.model};
   if (!diagnostics.all().empty()) handle.warnings.push_back(diagnostics.to_text());
@@ -108,14 +112,15 @@ ModelHandle vary_model(const ModelHandle& model, const std::vector<SceneOverride
   if (!model.is_scene())
     throw InputError("a model of Python functions has no values to vary: build it anew");
   if (overrides.empty()) return model;
-  ModelHandle varied = read_model(override_text(model, overrides), model.name + ", varied");
+  ModelHandle varied = read_model(override_text(model, overrides), model.place + kVaried);
+  varied.place = model.place;
   varied.name = model.name;
   return varied;
 }
 
 Scene make_scene(const ModelHandle& model, const Pairs& simulate) {
   // Lines and columns are those of the text that is read.
-  Diagnostics diagnostics(simulate.empty() ? model.place : model.name + ", simulate");
+  Diagnostics diagnostics(simulate.empty() ? model.place : model.place + kVaried);
   if (model.is_scene()) {
     std::optional<Scene> scene = read_scene(
         override_text(model, to_overrides(simulate, "simulate.")), known_names(), diagnostics);

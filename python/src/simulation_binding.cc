@@ -59,7 +59,10 @@ py::dict summary_of(const SimulationHandle& handle) {
 }
 
 void bind_evidence(py::module_& module) {
-  py::class_<Certificate>(module, "Certificate")
+  py::class_<Certificate>(
+      module, "Certificate",
+      "How well one step meets its laws: residuals [-], the smallest gap [m], the\n"
+      "largest joint error. Zero residuals are exact.")
       .def_readonly("momentum", &Certificate::momentum)
       .def_readonly("bilateral", &Certificate::bilateral)
       .def_readonly("cone", &Certificate::cone)
@@ -73,7 +76,10 @@ void bind_evidence(py::module_& module) {
             "motion={:.3g}, gap={:.3g}, joint={:.3g})",
             c.residual(), c.momentum, c.bilateral, c.cone, c.motion, c.gap, c.joint);
       });
-  py::class_<EnergyLedger>(module, "Energy")
+  py::class_<EnergyLedger>(
+      module, "Energy",
+      "The energy account [J]: what the system holds now, and what has come in\n"
+      "or gone out since the start, by cause; losses are negative.")
       .def_property_readonly("kinetic", [](const EnergyLedger& e) { return e.now.kinetic; })
       .def_property_readonly("potential", [](const EnergyLedger& e) { return e.now.potential; })
       .def_property_readonly("spring", [](const EnergyLedger& e) { return e.now.spring; })
@@ -155,7 +161,7 @@ void bind_simulation(py::module_& module) {
       .def(
           "save",
           [](const Handle& handle, const std::string& path) { handle.simulation().save(path); },
-          py::arg("path"))
+          py::arg("path"), "Writes a checkpoint.")
       .def("restore", &Handle::restore, py::arg("path"))
       .def_property_readonly("name", &Handle::name)
       .def_property_readonly("scene", &Handle::text)

@@ -35,11 +35,10 @@ int run_program(int argc, char** argv) {
   stiction::add_view_command(app, action);
   stiction::add_import_command(app, action);
   stiction::add_reproduce_command(app, action);
+  stiction::add_sweep_command(app, action);
   try {
     app.parse(argc, argv);
-    if (!action)
-      throw CLI::RequiredError(
-          "A command: run, solve, compare, check, list, export, verify, view, import or reproduce");
+    if (!action) throw CLI::RequiredError("A command (--help lists them)");
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return stiction::kBadInput;
     if (!std::cout.flush()) throw stiction::IoError("cannot write to the standard output");
