@@ -353,6 +353,19 @@ test_comparisons_go_on_without_the_other_engines() {
   [[ $err != *'not compared'* ]] || fail 'expected nothing to be missed'
 }
 
+test_results_are_the_full_reproduction_with_tables_for_the_documents() {
+  have_packages run
+  launch results --threads 1
+  expect_status 7
+  expect_out "[$scratch][reproduce][all][--full][--out][$tree/build/results][--docs][$tree/docs/results][--threads][1]"
+  mkdir -p "$tree/docs/results"
+  have_packages bench
+  launch results bench
+  expect_status 7
+  grep -q 'ended with status 7' "$tree/docs/results/benchmarks.md" ||
+    fail 'expected the tables of the benchmarks'
+}
+
 for claim in $(compgen -A function test_); do
   begin
   out='' err='' status=''

@@ -10,22 +10,27 @@ namespace stiction::experiments {
 namespace {
 
 constexpr const char* kStyle = R"css(
-:root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1d2327; --quiet: #5f6b73; --line: #dcdfe0;
+:root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1d2327; --quiet: #5f6b73;
+  --line: #dcdfe0;
   --panel: #f3f4f2; --accent: #0b5fa5; --good: #17724a; --good-back: #dff2e6; --known: #7d5a00;
-  --known-back: #fbf0cf; --bad: #a4262c; --bad-back: #fbe0e0; --open: #56606a; --open-back: #e8eaec; }
+  --known-back: #fbf0cf; --bad: #a4262c; --bad-back: #fbe0e0; --open: #56606a;
+  --open-back: #e8eaec; }
 @media (prefers-color-scheme: dark) {
   :root { --paper: #14181b; --ink: #e3e6e8; --quiet: #9aa5ad; --line: #30383d; --panel: #1c2226;
-    --accent: #6cb4ee; --good: #7fd7a6; --good-back: #143726; --known: #ecca6b; --known-back: #3a2f0c;
+    --accent: #6cb4ee; --good: #7fd7a6; --good-back: #143726; --known: #ecca6b;
+  --known-back: #3a2f0c;
     --bad: #ff9a9a; --bad-back: #471a1c; --open: #b3bcc4; --open-back: #2a3136; }
   figure svg { filter: invert(0.9) hue-rotate(180deg); } }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1rem; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, "Segoe UI", "Noto Sans", sans-serif; }
-.page { display: grid; grid-template-columns: 17rem minmax(0, 1fr); max-width: 84rem; margin: 0 auto; }
+.page { display: grid; grid-template-columns: 17rem minmax(0, 1fr); max-width: 84rem;
+  margin: 0 auto; }
 nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 2rem 1rem 2rem 1.5rem;
   border-right: 1px solid var(--line); font-size: 0.9rem; }
-nav a { display: flex; gap: 0.6rem; align-items: center; padding: 0.18rem 0.4rem; border-radius: 4px;
+nav a { display: flex; gap: 0.6rem; align-items: center; padding: 0.18rem 0.4rem;
+  border-radius: 4px;
   color: inherit; text-decoration: none; }
 nav a:hover, nav a:focus-visible { background: var(--panel); }
 nav .id { color: var(--quiet); width: 2.1rem; flex: none; font-variant-numeric: tabular-nums; }
@@ -40,34 +45,46 @@ a { color: var(--accent); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 0.9rem; width: 100%; }
 table.numbers { width: auto; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: 0.32rem 0.7rem; border-bottom: 1px solid var(--line); }
+.numbers td { white-space: nowrap; }
+th, td { text-align: left; vertical-align: top; padding: 0.32rem 0.7rem;
+  border-bottom: 1px solid var(--line); }
 th { color: var(--quiet); font-weight: 600; }
 thead tr:last-child th { border-bottom: 2px solid var(--line); }
 .numbers td + td, .numbers th + th { text-align: right; }
 .numbers th[colspan] { text-align: center; }
+.numbers td.word { text-align: left; }
 td.group, th.group { border-left: 1px solid var(--line); }
-.here-good { color: var(--good); } .here-known { color: var(--known); } .here-bad { color: var(--bad); font-weight: 700; }
+.here-good { color: var(--good); } .here-known { color: var(--known); }
+  .here-bad { color: var(--bad); font-weight: 700; }
 .verdict { display: inline-block; white-space: nowrap; padding: 0 0.5rem; border-radius: 1rem;
   font-size: 0.8rem; font-weight: 600; line-height: 1.5rem; }
-.good { color: var(--good); background: var(--good-back); } .known { color: var(--known); background: var(--known-back); }
-.bad { color: var(--bad); background: var(--bad-back); } .open { color: var(--open); background: var(--open-back); }
-.dot.good { background: var(--good); } .dot.known { background: var(--known); } .dot.bad { background: var(--bad); }
+.good { color: var(--good); background: var(--good-back); } .known { color: var(--known);
+  background: var(--known-back); }
+.bad { color: var(--bad); background: var(--bad-back); } .open { color: var(--open);
+  background: var(--open-back); }
+.dot.good { background: var(--good); } .dot.known { background: var(--known); }
+  .dot.bad { background: var(--bad); }
 .dot.open { background: var(--open); }
 .remark { display: block; color: var(--quiet); font-size: 0.86rem; margin-top: 0.15rem; }
-.tally { display: flex; flex-wrap: wrap; gap: 0.8rem; margin: 1.2rem 0; padding: 0; list-style: none; }
+.tally { display: flex; flex-wrap: wrap; gap: 0.8rem; margin: 1.2rem 0; padding: 0;
+  list-style: none; }
 .tally li { padding: 0.6rem 1rem; border-radius: 8px; min-width: 8.5rem; }
 .tally b { display: block; font-size: 1.6rem; line-height: 1.2; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); gap: 1rem; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr));
+  gap: 1rem; }
 figure { margin: 0; padding: 0.6rem; background: var(--panel); border-radius: 8px; }
 figure svg { display: block; width: 100%; height: auto; border-radius: 4px; }
 figcaption { font-size: 0.86rem; color: var(--quiet); padding: 0.4rem 0.2rem 0; }
 code { font-size: 0.88em; }
 .failure { padding: 0.8rem 1rem; border-radius: 8px; }
-@media (max-width: 60rem) { .page { display: block; } nav { position: static; height: auto; border: 0;
-  columns: 2; padding-bottom: 0; } main { padding: 1.5rem; } .figures { grid-template-columns: 1fr; } }
+@media (max-width: 60rem) { .page { display: block; } nav { position: static; height: auto;
+  border: 0;
+  columns: 2; padding-bottom: 0; } main { padding: 1.5rem; }
+  .figures { grid-template-columns: 1fr; } }
 @media print { :root { --paper: #fff; --ink: #000; --quiet: #444; --line: #bbb; --panel: #fff; }
   .page { display: block; } nav { display: none; } main { padding: 0; } body { font-size: 10pt; }
-  section { break-before: page; border: 0; margin: 0; padding: 0; } figure, tr { break-inside: avoid; }
+  section { break-before: page; border: 0; margin: 0; padding: 0; } figure,
+  tr { break-inside: avoid; }
   .figures { grid-template-columns: 1fr 1fr; } figure svg { filter: none; }
   .verdict, .tally li { border: 1px solid; } }
 )css";
@@ -116,7 +133,7 @@ std::string draw_head(const Table& table) {
 
 std::string draw_cell(const Cell& cell, const Column& column) {
   const std::string text = escaped_html(cell.text);
-  if (!column.has_printed) return "<td>" + text + "</td>";
+  if (!column.has_printed) return (cell.value ? "<td>" : "<td class=\"word\">") + text + "</td>";
   if (!cell.verdict) return fmt::format("<td class=\"group\"></td><td>{}</td><td></td>", text);
   return fmt::format("<td class=\"group\">{}</td><td class=\"here-{}\">{}</td><td>{}</td>",
                      escaped_html(cell.printed), look_of(*cell.verdict, cell.is_explained).style,
@@ -208,6 +225,10 @@ std::string draw_tally(const Tally& tally) {
          item("open", tally.not_checkable, "not checkable") + "</ul>\n";
 }
 
+std::string draw_count(int count) {
+  return count > 0 ? std::to_string(count) : "<span class=\"quiet\">·</span>";
+}
+
 std::string draw_overview(const std::vector<Finished>& all, const Surroundings& surroundings) {
   Tally sum;
   std::string rows;
@@ -218,8 +239,9 @@ std::string draw_overview(const std::vector<Finished>& all, const Surroundings& 
         "<tr><td>{} <a href=\"#{}\">{}</a></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
         escaped_html(one.experiment->id), escaped_html(one.experiment->name),
-        escaped_html(one.experiment->title), tally.reproduced, tally.explained, tally.failed,
-        tally.not_checkable, show(one.result.wall, 2));
+        escaped_html(one.experiment->title), draw_count(tally.reproduced),
+        draw_count(tally.explained), draw_count(tally.failed), draw_count(tally.not_checkable),
+        show(one.result.wall, 2));
   }
   return fmt::format(
              "<h1 id=\"top\">Published experiments, rerun</h1>\n<p class=\"quiet\">{}</p>\n"

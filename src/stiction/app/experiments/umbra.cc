@@ -44,6 +44,22 @@ void cut_plate(nlohmann::ordered_json& document) {
   }
 }
 
+/// [m] between the pawl with its contacts reduced to the extreme ones and with all candidates.
+double difference_without_reduction(double duration) {
+  const Scene scene = example("pawl");
+  SimulationOptions options = options_of(scene);
+  Simulation reduced(scene.model, options);
+  options.collision.reduces = false;
+  Simulation full(scene.model, options);
+  double difference = 0;
+  while (reduced.state().t < duration) {
+    reduced.step();
+    full.step();
+    difference = std::max(difference, (reduced.state().q - full.state().q).head<3>().norm());
+  }
+  return difference;
+}
+
 }  // namespace
 
 int num_loaded_wheels(const Simulation& simulation) {
@@ -163,8 +179,7 @@ PawlComparison compare_plates(const std::string& scheme, double duration, const 
 Result run_pawl(Monitor& monitor) {
   Result result;
   auto& statements = result.statements;
-  const PawlComparison found =
-      compare_plates("moreau", monitor.is_full() ? 4e-3 : 1e-3, [](nlohmann::ordered_json&) {});
+  const PawlComparison found = compare_plates("moreau", 1e-3, [](nlohmann::ordered_json&) {});
   monitor.report(0.4);
   const double reduction =
       static_cast<double>(found.rows_cut) / static_cast<double>(found.rows_whole);
@@ -176,12 +191,16 @@ Result run_pawl(Monitor& monitor) {
              .value = reduction,
              .measured = fmt::format("{:.1f} times fewer rows", reduction),
              .expected = Range::at_least(10)}));
+  const double without = difference_without_reduction(monitor.is_full() ? 8e-3 : 4e-3);
+  const double changed = std::max(found.difference, without) / kPawlLength;
   statements.push_back(judge(
       {.claim = "without changing the motion",
        .source = "§10.4",
        .printed = "redundant",
-       .value = found.difference / kPawlLength,
-       .measured = fmt::format("{} of the pawl's length", show(found.difference / kPawlLength, 1)),
+       .value = changed,
+       .measured = fmt::format("{} of the pawl's length, against a plate in pieces and against "
+                               "all candidates",
+                               show(changed, 1)),
        .expected = Range::at_most(1e-9)}));
   statements.push_back(not_checkable("Simulation times were reduced by three orders of magnitude",
                                      "§10.4", "1000",
