@@ -14,6 +14,7 @@
 #include "stiction/base/random.h"
 #include "stiction/base/text.h"
 #include "stiction/base/version.h"
+#include "stiction/scene/json_text.h"
 #include "stiction/scene/quantity_reader.h"
 #include "stiction/scene/schema.h"
 
@@ -93,7 +94,7 @@ class StudyReader {
     if (const SceneValue name = root["name"]; name.is_string()) study.name = name.node->string;
     if (root["simulate"].is_object())
       for (const JsonMember& member : root["simulate"].node->members)
-        study.simulate.push_back({"simulate." + member.key, to_json_text(member.node)});
+        study.simulate.push_back({"simulate." + member.key, to_json_line(member.node)});
     if (root["seed"]) study.seed = static_cast<std::uint64_t>(root["seed"].node->number);
     if (root["time_limit"]) study.time_limit = root["time_limit"].node->number;
     for (const JsonMember& member : root["vary"].node->members)
@@ -154,7 +155,7 @@ class StudyReader {
         fault(item, "is " + describe(*item.node) + ", expected a number, a text or true or false");
         continue;
       }
-      axis.values.push_back(to_json_text(*item.node));
+      axis.values.push_back(to_json_line(*item.node));
       const std::string same =
           item.node->is_number() ? to_text(item.node->number) : axis.values.back();
       if (!seen.insert(same).second) fault(item, "is there twice");

@@ -142,6 +142,12 @@ void add_item(JsonNode& array, JsonNode value) {
   array.items.push_back(std::move(value));
 }
 
+std::string to_json_line(const JsonNode& node) {
+  std::string text;
+  append_compact(node, std::string::npos, text);
+  return text;
+}
+
 std::string to_json_text(const JsonNode& node) {
   std::string out;
   append(node, 0, 0, false, out);

@@ -28,5 +28,7 @@ void add_item(JsonNode& array, JsonNode value);
 
 /// The text of a value, ended by a line break. What fits into a line stands in one.
 std::string to_json_text(const JsonNode& node);
+/// The same in one line, without the break.
+std::string to_json_line(const JsonNode& node);
 
 }  // namespace stiction

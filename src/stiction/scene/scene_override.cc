@@ -6,60 +6,10 @@
 #include <charconv>
 
 #include "stiction/base/text.h"
+#include "stiction/scene/json_text.h"
 
 namespace stiction {
 namespace {
-
-void append_string(const std::string& text, std::string& out) {
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
-  out += '"';
-}
-
-void append_json(const JsonNode& node, std::string& out) {
-  const char* separator = "";
-  switch (node.kind) {
-    case JsonKind::kNull:
-      out += "null";
-      break;
-    case JsonKind::kBoolean:
-      out += node.boolean ? "true" : "false";
-      break;
-    case JsonKind::kNumber:
-      out += node.number_text;
-      break;
-    case JsonKind::kString:
-      append_string(node.string, out);
-      break;
-    case JsonKind::kArray:
-      out += '[';
-      for (const JsonNode& item : node.items) {
-        out += separator;
-        append_json(item, out);
-        separator = ", ";
-      }
-      out += ']';
-      break;
-    case JsonKind::kObject:
-      out += '{';
-      for (const JsonMember& member : node.members) {
-        out += separator;
-        append_string(member.key, out);
-        out += ": ";
-        append_json(member.node, out);
-        separator = ", ";
-      }
-      out += '}';
-      break;
-  }
-}
 
 /// The words of a path: a.b[3]['c d'] is a, b, 3, c d. Nothing if it is not one.
 std::optional<std::vector<std::string>> split_path(std::string_view path) {
@@ -182,12 +132,6 @@ JsonNode* find_place(JsonNode& root, const std::string& path, Diagnostics& diagn
 
 }  // namespace
 
-std::string to_json_text(const JsonNode& node) {
-  std::string text;
-  append_json(node, text);
-  return text;
-}
-
 std::optional<std::string> override_scene(std::string_view text,
                                           const std::vector<SceneOverride>& overrides,
                                           Diagnostics& diagnostics) {
@@ -203,7 +147,7 @@ std::optional<std::string> override_scene(std::string_view text,
     if (JsonNode* place = find_place(*root, one.path, diagnostics)) *place = *value;
   }
   if (diagnostics.has_errors()) return std::nullopt;
-  return to_json_text(*root);
+  return to_json_line(*root);
 }
 
 }  // namespace stiction

@@ -28,7 +28,4 @@ struct SceneOverride {
                                                         const std::vector<SceneOverride>& overrides,
                                                         Diagnostics& diagnostics);
 
-/// A value as JSON, on one line. Numbers are written as they were read.
-std::string to_json_text(const JsonNode& node);
-
 }  // namespace stiction
