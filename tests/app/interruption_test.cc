@@ -60,7 +60,7 @@ TEST_F(Interruption, KilledRunLeavesACleanPrefix) {
 }
 
 TEST_F(Interruption, FullDiskLeavesACleanPrefix) {
-  const auto result = stiction(long_run("r.h5"), {.file_size_limit = 1'000'000});
+  const auto result = stiction(long_run("r.h5"), {.file_size_limit = 4'000'000});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_NE(result.err.find("r.h5"), std::string::npos) << result.err;

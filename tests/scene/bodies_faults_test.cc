@@ -186,10 +186,10 @@ TEST(BodiesFaults, ShapesHaveTheKeysOfTheirType) {
 {"type": "box", "radius": 1}])")),
             "f:3:1: error: bodies[0].shapes[0]: required key 'size' of a box is missing\n"
             "  help: a box has: size, type, position, orientation, material, density, contact, "
-            "group, mask, surface_velocity\n"
+            "group, mask, surface_velocity, color\n"
             "f:3:17: error: bodies[0].shapes[0]: 'radius' does not belong to a box\n"
             "  help: a box has: size, type, position, orientation, material, density, contact, "
-            "group, mask, surface_velocity\n");
+            "group, mask, surface_velocity, color\n");
   EXPECT_EQ(refusal(one_body(R"("density": 1, "shapes": [
 {"type": "box", "size": [1, 2]}, {"type": "sphere", "radius": 0}])")),
             "f:3:25: error: bodies[0].shapes[0].size: has 2 items, must have 3\n"
