@@ -80,8 +80,11 @@ std::vector<const Experiment*> select(const std::vector<std::string>& names) {
 std::string describe(const Tally& tally) {
   std::vector<std::string> parts;
   if (tally.reproduced > 0) parts.push_back(fmt::format("{} reproduced", tally.reproduced));
-  if (tally.explained > 0) parts.push_back(fmt::format("{} differ as explained", tally.explained));
-  if (tally.failed > 0) parts.push_back(fmt::format("{} DIFFER", tally.failed));
+  if (tally.explained > 0)
+    parts.push_back(fmt::format("{} {} as explained", tally.explained,
+                                tally.explained == 1 ? "differs" : "differ"));
+  if (tally.failed > 0)
+    parts.push_back(fmt::format("{} {}", tally.failed, tally.failed == 1 ? "DIFFERS" : "DIFFER"));
   if (tally.not_checkable > 0)
     parts.push_back(fmt::format("{} not checkable", tally.not_checkable));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -214,8 +217,8 @@ std::string list_failures(const std::vector<Finished>& all) {
 std::string summarize(const std::vector<Finished>& asked, const std::string& report) {
   Tally sum;
   for (const Finished& one : asked) sum += count_verdicts(one.result);
-  return fmt::format("{}{} statements of {} experiments: {}\nreport  {}\n", list_failures(asked),
-                     sum.all(), asked.size(), describe(sum), report);
+  return fmt::format("{}{} statements of {} experiment{}: {}\nreport  {}\n", list_failures(asked),
+                     sum.all(), asked.size(), asked.size() == 1 ? "" : "s", describe(sum), report);
 }
 
 /// Before the time is spent.

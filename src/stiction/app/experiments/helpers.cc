@@ -16,6 +16,10 @@ std::string show(double value, int digits, const std::string& unit) {
   return text;
 }
 
+std::string show_seconds(double seconds) {
+  return seconds < 10 ? fmt::format("{:.2f}", seconds) : fmt::format("{:.0f}", seconds);
+}
+
 std::string power_of_two(int exponent) {
   constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string text = "2⁻";

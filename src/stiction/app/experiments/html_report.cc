@@ -133,7 +133,8 @@ std::string draw_head(const Table& table) {
 
 std::string draw_cell(const Cell& cell, const Column& column) {
   const std::string text = escaped_html(cell.text);
-  if (!column.has_printed) return (cell.value ? "<td>" : "<td class=\"word\">") + text + "</td>";
+  if (!column.has_printed)
+    return (cell.value || cell.text == "–" ? "<td>" : "<td class=\"word\">") + text + "</td>";
   if (!cell.verdict) return fmt::format("<td class=\"group\"></td><td>{}</td><td></td>", text);
   return fmt::format("<td class=\"group\">{}</td><td class=\"here-{}\">{}</td><td>{}</td>",
                      escaped_html(cell.printed), look_of(*cell.verdict, cell.is_explained).style,
@@ -195,7 +196,7 @@ std::string draw_section(const Finished& one) {
       "<p class=\"quiet\">{5} · {6} s · <code>stiction reproduce {0}</code></p>\n",
       escaped_html(experiment.name), escaped_html(experiment.id), escaped_html(experiment.title),
       escaped_html(experiment.paper), escaped_html(experiment.about), scenes,
-      show(one.result.wall, 2));
+      show_seconds(one.result.wall));
   if (!one.result.failure.empty())
     html += fmt::format("<p class=\"failure bad\">Did not finish: {}</p>\n",
                         escaped_html(one.result.failure));
@@ -241,7 +242,7 @@ std::string draw_overview(const std::vector<Finished>& all, const Surroundings& 
         escaped_html(one.experiment->id), escaped_html(one.experiment->name),
         escaped_html(one.experiment->title), draw_count(tally.reproduced),
         draw_count(tally.explained), draw_count(tally.failed), draw_count(tally.not_checkable),
-        show(one.result.wall, 2));
+        show_seconds(one.result.wall));
   }
   return fmt::format(
              "<h1 id=\"top\">Published experiments, rerun</h1>\n<p class=\"quiet\">{}</p>\n"

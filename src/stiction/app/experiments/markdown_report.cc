@@ -76,7 +76,7 @@ std::string to_markdown(const std::vector<Finished>& all, const Surroundings& su
     overview +=
         fmt::format("| {} {} | {} | {} | {} | {} | {} |\n", one.experiment->id,
                     escaped_markdown(one.experiment->title), tally.reproduced, tally.explained,
-                    tally.failed, tally.not_checkable, show(one.result.wall, 2));
+                    tally.failed, tally.not_checkable, show_seconds(one.result.wall));
   }
   std::string text = fmt::format(
       "# Published experiments, rerun\n\nWritten by `stiction reproduce`, not by hand; see "

@@ -68,7 +68,7 @@ void judge_frequency(Result& result) {
       judge({.claim = "SPOOK has the frequency of the implicit midpoint rule, 2 atan(ωh/2)/h, and "
                       "keeps the amplitude, for ωh from 0.01 to 1000",
              .source = "§17.1, Figure 4",
-             .printed = "x₍ₙ₊₁₎ + x₍ₙ₋₁₎ = 2 cos α xₙ",
+             .printed = "the midpoint rule's",
              .value = worst,
              .measured = "within " + show(worst, 1),
              .expected = Range::at_most(1e-12)}));

@@ -19,6 +19,17 @@ std::string without_leading_zeros(std::string text) {
   return text;
 }
 
+/// A minus sign instead of a hyphen before numbers, exponents left alone.
+std::string with_minus_signs(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins = i == 0 || text[i - 1] == ' ' || text[i - 1] == '(';
+    const bool is_number = i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9';
+    out += text[i] == '-' && begins && is_number ? "−" : std::string(1, text[i]);
+  }
+  return out;
+}
+
 /// In the notation of the printed number.
 std::string like_printed(double value, const Printed& printed, int extra_digits) {
   const bool is_scientific = printed.text.find('e') != std::string_view::npos;
@@ -75,7 +86,7 @@ Statement judge(const Claim& claim) {
   Statement statement{.claim = claim.claim,
                       .source = claim.source,
                       .printed = claim.printed,
-                      .measured = claim.measured,
+                      .measured = with_minus_signs(claim.measured),
                       .value = finite(claim.value),
                       .low = finite(claim.expected.low),
                       .high = finite(claim.expected.high),
@@ -109,7 +120,7 @@ Cell beside(const Beside& entry) {
   // A unit of the last digit and half of it are no binary numbers.
   constexpr double kRounding = 1 + 1e-9;
   Cell cell;
-  cell.text = like_printed(entry.value, entry.printed, entry.extra_digits);
+  cell.text = with_minus_signs(like_printed(entry.value, entry.printed, entry.extra_digits));
   cell.value = finite(entry.value);
   cell.printed = entry.printed.text;
   cell.deviation = finite(entry.value - entry.printed.value());
@@ -129,7 +140,7 @@ Cell label(std::string text) {
 
 Cell number(double value, std::string text) {
   Cell cell;
-  cell.text = without_leading_zeros(std::move(text));
+  cell.text = with_minus_signs(without_leading_zeros(std::move(text)));
   cell.value = finite(value);
   return cell;
 }
