@@ -85,7 +85,7 @@ TEST_F(CommandLine, VersionAndHelpGoToStdout) {
 TEST_F(CommandLine, MissingAndUnknownCommandsAreBadInput) {
   auto result = stiction({});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("run, solve, compare, check, list or export is required"),
+  EXPECT_NE(result.err.find("run, solve, compare, check, list, export or import is required"),
             std::string::npos)
       << result.err;
   result = stiction({"rnu", "x.json"});
