@@ -6,5 +6,6 @@
 #include "stiction/model/system_builder.h"       // IWYU pragma: export
 #include "stiction/record/recording_observer.h"  // IWYU pragma: export
 #include "stiction/record/recording_reader.h"    // IWYU pragma: export
+#include "stiction/scene/import_robot.h"         // IWYU pragma: export
 #include "stiction/scene/scene.h"                // IWYU pragma: export
 #include "stiction/sim/simulation.h"             // IWYU pragma: export
