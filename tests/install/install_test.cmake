@@ -45,3 +45,13 @@ if(PKG_CONFIG)
     message(FATAL_ERROR "the consumer built by pkg-config said: ${output}")
   endif()
 endif()
+
+# The tutorial programs take their time to compile: only where they are asked for.
+if(WITH_TUTORIALS)
+  set(tutorials ${WORK_DIR}/tutorials)
+  run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/../../examples/cpp -B ${tutorials} -G ${GENERATOR}
+      -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
+      -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+  run(${CMAKE_COMMAND} --build ${tutorials})
+  run(${CMAKE_CTEST_COMMAND} --test-dir ${tutorials} --output-on-failure)
+endif()

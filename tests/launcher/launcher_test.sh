@@ -366,6 +366,19 @@ test_results_are_the_full_reproduction_with_tables_for_the_documents() {
     fail 'expected the tables of the benchmarks'
 }
 
+test_python_is_debians_with_the_package_on_its_path() {
+  have_packages run
+  launch python -c 'import sys'
+  expect_status 2
+  expect_err '--no-install-recommends python3-dev pybind11-dev'
+  have_packages python
+  launch python -c 'import sys; print(sys.argv[1], sys.path[1].rpartition("a tree/")[2], sys.executable)' x
+  expect_status 0
+  expect_out 'x build/release/python /usr/bin/python3'
+  expect_call '^cmake .*-DSTICTION_BUILD_PYTHON=ON'
+  expect_call '^ninja .* stiction_python$'
+}
+
 for claim in $(compgen -A function test_); do
   begin
   out='' err='' status=''
