@@ -17,5 +17,6 @@ void add_check_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_export_command(CLI::App& app, Action& action);
 void add_view_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
 
 }  // namespace stiction

@@ -31,10 +31,12 @@ int run_program(int argc, char** argv) {
   stiction::add_list_command(app, action);
   stiction::add_export_command(app, action);
   stiction::add_view_command(app, action);
+  stiction::add_report_command(app, action);
   try {
     app.parse(argc, argv);
     if (!action)
-      throw CLI::RequiredError("A command: run, solve, compare, check, list, export or view");
+      throw CLI::RequiredError(
+          "A command: run, solve, compare, check, list, export, view or report");
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return stiction::kBadInput;
     if (!std::cout.flush()) throw stiction::IoError("cannot write to the standard output");
