@@ -13,6 +13,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/src/stiction/scene/scene.schema.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
 
+# The page of the viewer, if it was built.
+install(FILES ${PROJECT_SOURCE_DIR}/build/viewer/index.html OPTIONAL
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction/viewer)
+
 set(stiction_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stiction)
 install(EXPORT stiction-targets NAMESPACE stiction:: DESTINATION ${stiction_cmake_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/stiction-config.cmake.in

@@ -3,6 +3,7 @@ import './style.css';
 import {el} from './dom';
 import {Player} from './player';
 import {Recording} from './recording';
+import {buildReport} from './report';
 import {findSource} from './source';
 import {roundDown} from './stage';
 import {Interface} from './ui';
@@ -138,7 +139,13 @@ async function start(): Promise<void> {
   run(recording, player, ui, viewer);
   // For tests, and for those who open the console.
   Object.assign(window, {stiction: {recording, ghost, player, ui, viewer}});
-  await ui.addFirstCharts();
+  if (document.querySelector('meta[name="stiction-mode"]')?.getAttribute('content') === 'report') {
+    if (viewer) ui.showPictureOnly();
+    const charts = await buildReport(recording, (time) => player.seek(time));
+    player.onChange(() => charts.showTime(recording.rowAt(player.time)));
+  } else {
+    await ui.addFirstCharts();
+  }
   followWriter(recording, player, ui);
   document.documentElement.dataset['ready'] = 'yes';
 }

@@ -6,6 +6,7 @@ import type {Pose7} from './recording';
 export interface Bounds {
   center: THREE.Vector3;
   radius: number;
+  half: THREE.Vector3;  // extent from the centre along the axes
   floor: number;  // along the upward direction: where a grid goes if the scene has no ground
 }
 
@@ -29,7 +30,7 @@ export class Stage {
   private readonly up: THREE.Vector3;
   private planes: {point: THREE.Vector3; normal: THREE.Vector3}[] = [];
   private isDark = false;
-  private bounds: Bounds = {center: new THREE.Vector3(), radius: 1, floor: -1};
+  private bounds: Bounds = {center: new THREE.Vector3(), radius: 1, half: new THREE.Vector3(1, 1, 1), floor: -1};
   private wantsShadows = true;
   isDirty = true;
 
@@ -132,7 +133,8 @@ export class Stage {
   }
 
   /** Puts everything into view; systems in a plane are looked at from the front. */
-  frame(center = this.bounds.center, radius = this.bounds.radius): void {
+  frame(): void {
+    const {center, half} = this.bounds;
     const side = this.sideways();
     const right = side.clone().cross(this.up);
     const direction = this.isFlat
@@ -140,10 +142,19 @@ export class Stage {
       : side.clone().multiplyScalar(-1).addScaledVector(this.up, 0.55).addScaledVector(right, 0.62);
     const {clientWidth, clientHeight} = this.renderer.domElement;
     const aspect = (clientWidth - (this.camera.view?.enabled ? this.covered : 0)) / Math.max(1, clientHeight);
-    const half = Math.tan(this.camera.fov * Math.PI / 360);
-    const angle = Math.atan(half * Math.min(1, aspect));
-    const distance = 1.08 * radius / Math.sin(angle);
-    this.camera.position.copy(center).addScaledVector(direction.normalize(), distance);
+    const tall = Math.tan(this.camera.fov * Math.PI / 360);
+    direction.normalize();
+    const across = this.up.clone().cross(direction).normalize();
+    const upward = direction.clone().cross(across);
+    // As near as all corners of the box are within the picture.
+    let distance = 0;
+    const corner = new THREE.Vector3();
+    for (const x of [-1, 1]) for (const y of [-1, 1]) for (const z of [-1, 1]) {
+      corner.set(x * half.x, y * half.y, z * half.z);
+      const needed = Math.max(Math.abs(corner.dot(across)) / (tall * aspect), Math.abs(corner.dot(upward)) / tall);
+      distance = Math.max(distance, corner.dot(direction) + needed);
+    }
+    this.camera.position.copy(center).addScaledVector(direction, 1.1 * distance);
     this.controls.target.copy(center);
     this.controls.update();
     this.isDirty = true;

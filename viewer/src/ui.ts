@@ -97,7 +97,11 @@ export class Interface {
       el('button', {class: 'quiet', title: label, 'aria-label': label, click: action}, icon(path));
     this.playButton.addEventListener('click', () => this.player.toggle());
     this.loopButton.addEventListener('click', () => this.player.setLoop(!this.player.loops));
-    this.slider.addEventListener('input', () => { this.player.pause(); this.player.seek(Number(this.slider.value)); });
+    this.slider.addEventListener('input', () => {
+      const time = Number(this.slider.value);  // before pausing, which sets the slider
+      this.player.pause();
+      this.player.seek(time);
+    });
     this.speedSlider.addEventListener('input', () => this.player.setSpeed(10 ** Number(this.speedSlider.value)));
     this.speedSlider.addEventListener('dblclick', () => this.player.setSpeed(1));
     return el('footer', {class: 'transport'},
@@ -319,6 +323,13 @@ export class Interface {
   }
   private openPlots(): void {
     if (this.side.hidden) this.togglePlots();
+  }
+
+  /** As a figure of a report. */
+  showPictureOnly(): void {
+    this.togglePlots();
+    this.toggleLayers();
+    requestAnimationFrame(() => requestAnimationFrame(() => this.viewer?.stage.frame()));
   }
 
   /** Without anything to draw, or without WebGL. */

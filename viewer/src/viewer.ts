@@ -122,7 +122,7 @@ export class Viewer {
     };
     grow(box, false);
     if (box.isEmpty()) grow(box, true);
-    if (box.isEmpty()) return {center: new THREE.Vector3(), radius: 1, floor: -1};
+    if (box.isEmpty()) return {center: new THREE.Vector3(), radius: 1, half: new THREE.Vector3(1, 1, 1), floor: -1};
     const start = box.getSize(new THREE.Vector3()).length() / 2;
     // Static things of about the same size belong to the picture, a ground that is far larger does not.
     header.frames.forEach((frame, i) => {
@@ -155,7 +155,7 @@ export class Viewer {
     const corners = [lowest.min, lowest.max];
     let floor = Infinity;
     for (const x of corners) for (const y of corners) for (const z of corners) floor = Math.min(floor, x.x * up.x + y.y * up.y + z.z * up.z);
-    return {center: (isNear ? whole : box).getCenter(new THREE.Vector3()), floor,
+    return {center: (isNear ? whole : box).getCenter(new THREE.Vector3()), floor, half: size.clone().multiplyScalar(0.46),
             radius: Math.max(0.66 * size.length(), 1.04 * Math.max(size.x, size.y, size.z)) / 2};
   }
 

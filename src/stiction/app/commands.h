@@ -26,5 +26,6 @@ void add_reproduce_command(CLI::App& app, Action& action);
 /// What `reproduce` knows, in the order of the papers.
 std::vector<std::string> experiment_names();
 void add_sweep_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
 
 }  // namespace stiction

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "stiction/app/commands.h"
 #include "stiction/app/console.h"
@@ -13,17 +14,22 @@
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
 #include "stiction/record/csv.h"
+#include "stiction/record/recording_file.h"
 #include "stiction/record/recording_reader.h"
 #include "stiction/scene/fclib_conversion.h"
 #include "stiction/scene/problem_writer.h"
+#include "stiction/view/gltf.h"
+#include "stiction/view/vtk.h"
 
 namespace stiction {
 namespace {
 
 struct ExportOptions {
   std::string recording;
-  std::string csv, svg, fclib, meshes;
+  std::string csv, svg, gltf, vtk, fclib;
+  std::vector<std::string> folders;  // of meshes; none: the usual ones
   std::int64_t step = -1;
+  double rate = 60;
   std::string x = "time", y;
   double from = 0;
   bool is_logarithmic = false;
@@ -93,7 +99,8 @@ void write_plot(const Recording& recording, const ExportOptions& options) {
 /// A step as a friction problem that other programs read.
 bool write_fclib(const ExportOptions& options) {
   RecordingStream stream(options.recording);
-  const std::optional<Scene> scene = read_recorded_scene(stream.header(), options.meshes);
+  const std::optional<Scene> scene =
+      read_recorded_scene(stream.header(), options.folders.empty() ? "" : options.folders.front());
   if (!scene) return false;
   std::vector<std::string> notes;
   const AuditSettings settings =
@@ -112,8 +119,34 @@ bool write_fclib(const ExportOptions& options) {
   return true;
 }
 
+/// Rows so thin that no more than `rate` of them come in a second of simulated time.
+std::int64_t stride_for(const std::string& path, double rate) {
+  const RecordingFile file(path);
+  const std::int64_t rows = file.num_rows();
+  if (rows < 2) return 1;
+  const double seconds =
+      file.read<double>("time", rows - 1, 1)[0] - file.read<double>("time", 0, 1)[0];
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::floor(static_cast<double>(rows - 1) / (seconds * rate))));
+}
+
+void write_pictures(const ExportOptions& options) {
+  const ViewedRecording recording(
+      options.recording,
+      {.stride = stride_for(options.recording, options.rate),
+       .folders =
+           options.folders.empty() ? std::vector<std::string>{".", "examples"} : options.folders});
+  if (!options.gltf.empty()) {
+    AtomicFile file(options.gltf);
+    file.write(make_gltf(recording, options.gltf.ends_with(".glb")));
+    file.commit();
+  }
+  if (!options.vtk.empty()) write_vtk(recording, options.vtk);
+}
+
 int export_recording(const ExportOptions& options) {
   if (!options.fclib.empty() && !write_fclib(options)) return kBadInput;
+  if (!options.gltf.empty() || !options.vtk.empty()) write_pictures(options);
   if (options.csv.empty() && options.svg.empty()) return kDone;
   const Recording recording = read_recording(options.recording);
   if (!options.csv.empty()) write_csv(recording, options.csv);
@@ -133,15 +166,21 @@ void add_export_command(CLI::App& app, Action& action) {
                                            "write the friction problem of --step, with its answer");
   fclib->needs(
       command->add_option("--step", options->step, "number of the step for --fclib")->needs(fclib));
-  command->add_option("--meshes", options->meshes,
-                      "folder of the files that the scene names, for --fclib");
   command->add_option("--x", options->x, "column for --svg")->capture_default_str();
   command->add_option("--y", options->y, "column for --svg; default: the first coordinate");
   command->add_option("--from", options->from, "leave out what is earlier, for --svg [s]");
   command->add_flag("--log", options->is_logarithmic, "a logarithmic axis of --y, for --svg");
+  command->add_option("--gltf", options->gltf, "write an animated scene, .gltf or .glb");
+  command->add_option("--vtk", options->vtk, "write bodies and contacts for ParaView to a folder");
+  command
+      ->add_option("--rate", options->rate, "pictures per simulated second, for --gltf and --vtk")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--meshes", options->folders, "folders of mesh files that the scene names");
   command->callback([&action, options] {
-    if (options->csv.empty() && options->svg.empty() && options->fclib.empty())
-      throw CLI::ValidationError("export", "give --csv FILE, --svg FILE or --fclib FILE");
+    if (options->csv.empty() && options->svg.empty() && options->gltf.empty() &&
+        options->vtk.empty() && options->fclib.empty())
+      throw CLI::ValidationError("export", "give --csv, --svg, --gltf, --vtk or --fclib");
     action = [options] { return export_recording(*options); };
   });
 }

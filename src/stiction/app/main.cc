@@ -36,6 +36,7 @@ int run_program(int argc, char** argv) {
   stiction::add_import_command(app, action);
   stiction::add_reproduce_command(app, action);
   stiction::add_sweep_command(app, action);
+  stiction::add_report_command(app, action);
   try {
     app.parse(argc, argv);
     if (!action) throw CLI::RequiredError("A command (--help lists them)");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <memory>
 
 #include "stiction/app/commands.h"
@@ -29,12 +30,12 @@ std::vector<std::string> recordings_of(const ViewCommandOptions& options) {
   return all;
 }
 
-int write_page(const ViewCommandOptions& options) {
+int write_page(const ViewCommandOptions& options, const std::string& mode) {
   const SelfContainedPage page = make_self_contained_page(
       {.recordings = recordings_of(options),
        .folders = options.folders,
        .max_bytes = static_cast<std::int64_t>(options.max_megabytes * 1e6)},
-      "view");
+      mode);
   AtomicFile file(options.html);
   file.write(page.html);
   file.commit();
@@ -107,7 +108,25 @@ void add_view_command(CLI::App& app, Action& action) {
   command->add_option("--meshes", options->folders, "folders of mesh files that the scene names");
   command->add_flag("!--no-browser", options->opens_browser, "open no browser");
   command->callback([&action, options] {
-    action = [options] { return options->html.empty() ? serve(*options) : write_page(*options); };
+    action = [options] {
+      return options->html.empty() ? serve(*options) : write_page(*options, "view");
+    };
+  });
+}
+
+void add_report_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("report", "Write a report on a recording, one HTML file");
+  auto options = std::make_shared<ViewCommandOptions>();
+  command->add_option("recording", options->recording, "recording (HDF5)")->required();
+  command->add_option("--out", options->html, "the file; default NAME.html beside the recording");
+  command->add_option("--max-size", options->max_megabytes, "data in that file before packing [MB]")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--meshes", options->folders, "folders of mesh files that the scene names");
+  command->callback([&action, options] {
+    if (options->html.empty())
+      options->html = std::filesystem::path(options->recording).replace_extension("html").string();
+    action = [options] { return write_page(*options, "report"); };
   });
 }
 

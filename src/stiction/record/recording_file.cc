@@ -9,32 +9,39 @@
 namespace stiction {
 
 RecordingFile::RecordingFile(const std::string& path)
-    : file_(Hdf5File::open(path)),
-      description_(read_recording_description(file_)),
-      extent_(read_recording_extent(file_)) {
+    : path_(path),
+      file_(Hdf5File::open(path)),
+      description_(read_recording_description(*file_)),
+      extent_(read_recording_extent(*file_)) {
   index_contacts(0, 0);
 }
 
 bool RecordingFile::refresh() {
   if (!is_growing()) return false;
-  // A new handle, since HDF5 keeps what it knows about the extent of an open dataset.
-  file_ = Hdf5File::open(file_.path());
+  // Closed first: HDF5 answers from what it remembers as long as any handle is open.
+  file_.reset();
+  file_ = Hdf5File::open(path_);
   const RecordingExtent before = extent_;
   const std::string status = description_.status;
-  extent_ = read_recording_extent(file_);
-  description_.status = read_recording_description(file_).status;
+  extent_ = read_recording_extent(*file_);
+  description_.status = read_recording_description(*file_).status;
   // A run started anew under the same name: what is known of the old one is of no use.
   if (extent_.rows < before.rows || extent_.contacts < before.contacts)
-    throw InputError(fmt::format("recording '{}': it was replaced by another one", file_.path()));
+    throw InputError(fmt::format("recording '{}': it was replaced by another one", path_));
   index_contacts(before.rows, before.contacts);
   return extent_.rows != before.rows || status != description_.status;
 }
 
+const Hdf5File& RecordingFile::file() const {
+  if (!file_) throw IoError(fmt::format("recording '{}': it can no longer be opened", path_));
+  return *file_;
+}
+
 void RecordingFile::check_rows(const std::string& object, std::int64_t end) const {
-  const std::int64_t stored = file_.shape(object).rows;
+  const std::int64_t stored = file().shape(object).rows;
   if (stored < end)
-    throw IoError(fmt::format("recording '{}': '{}' has {} rows, {} are asked for", file_.path(),
-                              object, stored, end));
+    throw IoError(fmt::format("recording '{}': '{}' has {} rows, {} are asked for", path_, object,
+                              stored, end));
 }
 
 void RecordingFile::index_contacts(std::int64_t first_row, std::int64_t first_contact) {
@@ -50,7 +57,7 @@ void RecordingFile::index_contacts(std::int64_t first_row, std::int64_t first_co
     throw InputError(
         fmt::format("recording '{}': a row of 'contacts' belongs to step {}, which is "
                     "not there",
-                    file_.path(), *next));
+                    path_, *next));
 }
 
 }  // namespace stiction

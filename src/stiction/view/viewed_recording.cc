@@ -264,22 +264,28 @@ std::vector<T> ViewedRecording::read_shown(const std::string& object, std::int64
   return shown;
 }
 
+DrawnPoses ViewedRecording::draw_poses(std::int64_t first, std::int64_t last) const {
+  const auto n = static_cast<std::size_t>(last - first);
+  const auto num_poses = static_cast<std::size_t>(picture_.num_poses());
+  const auto num_links = static_cast<std::size_t>(picture_.num_links());
+  DrawnPoses drawn{.time = read_shown<double>("time", first, last),
+                   .poses = std::vector<float>(n * 7 * num_poses),
+                   .lengths = std::vector<float>(n * num_links)};
+  if (num_poses == 0) return drawn;
+  const std::size_t num_q = file_.description().q_names.size();
+  const auto q = read_shown<double>("q", first, last);
+  for (std::size_t i = 0; i < n; ++i)
+    picture_.place(drawn.time[i], std::span(q).subspan(i * num_q, num_q),
+                   drawn.poses.data() + i * 7 * num_poses, drawn.lengths.data() + i * num_links);
+  return drawn;
+}
+
 std::string ViewedRecording::make_poses(std::int64_t chunk) const {
   const std::int64_t first = chunk * rows_per_chunk_;
   const std::int64_t last = std::min(num_rows(), first + rows_per_chunk_);
   const auto n = static_cast<std::size_t>(last - first);
-  const auto time = read_shown<double>("time", first, last);
+  const DrawnPoses drawn = draw_poses(first, last);
   const auto steps = read_shown<std::int64_t>("step", first, last);
-  const std::size_t num_q = file_.description().q_names.size();
-  std::vector<float> poses(n * 7 * static_cast<std::size_t>(picture_.num_poses()));
-  std::vector<float> lengths(n * static_cast<std::size_t>(picture_.num_links()));
-  if (picture_.num_poses() > 0) {
-    const auto q = read_shown<double>("q", first, last);
-    for (std::size_t i = 0; i < n; ++i)
-      picture_.place(time[i], std::span(q).subspan(i * num_q, num_q),
-                     poses.data() + i * 7 * static_cast<std::size_t>(picture_.num_poses()),
-                     lengths.data() + i * static_cast<std::size_t>(picture_.num_links()));
-  }
   std::vector<float> certificate(n * kCertificateNames.size());
   for (std::size_t law = 0; law < kCertificateNames.size(); ++law) {
     const auto values =
@@ -290,10 +296,10 @@ std::string ViewedRecording::make_poses(std::int64_t chunk) const {
   std::vector<std::int32_t> flagged(n, -1);  // −1: the recording does not say
   if (file_.has("solver/flagged")) flagged = read_shown<int>("solver/flagged", first, last);
   BinaryMessage message;
-  message.add("time", std::span<const double>(time));
+  message.add("time", std::span<const double>(drawn.time));
   message.add("step", std::span<const double>(std::vector<double>(steps.begin(), steps.end())));
-  message.add("pose", std::span<const float>(poses));
-  message.add("length", std::span<const float>(lengths));
+  message.add("pose", std::span<const float>(drawn.poses));
+  message.add("length", std::span<const float>(drawn.lengths));
   message.add("certificate", std::span<const float>(certificate));
   message.add("flagged", std::span<const std::int32_t>(flagged));
   message.add("iterations",
@@ -323,22 +329,13 @@ ContactBlock read_contact_block(const RecordingFile& file, std::int64_t first, s
           .slip = file.read<double>("contacts/slip", first, n)};
 }
 
-/// Contacts as the page draws them: friction as a vector in the world, and μ.
-struct DrawnContacts {
-  std::vector<std::uint32_t> start{0};
-  std::vector<std::int32_t> a, b, status, name;
-  std::vector<float> position, normal, friction, impulse, gap, slip, mu;
-};
-
 void push(std::vector<float>& out, const Eigen::Vector3d& vector) {
   for (int k = 0; k < 3; ++k) out.push_back(static_cast<float>(vector[k]));
 }
 
 }  // namespace
 
-std::string ViewedRecording::make_contacts(std::int64_t chunk) const {
-  const std::int64_t first = chunk * rows_per_chunk_;
-  const std::int64_t last = std::min(num_rows(), first + rows_per_chunk_);
+DrawnContacts ViewedRecording::draw_contacts(std::int64_t first, std::int64_t last) const {
   const auto time = read_shown<double>("time", first, last);
   const auto q = read_shown<double>("q", first, last);
   const std::size_t num_q = file_.description().q_names.size();
@@ -386,6 +383,12 @@ std::string ViewedRecording::make_contacts(std::int64_t chunk) const {
       draw(block, static_cast<std::size_t>(i - begin), row - first);
     drawn.start.push_back(static_cast<std::uint32_t>(drawn.a.size()));
   }
+  return drawn;
+}
+
+std::string ViewedRecording::make_contacts(std::int64_t chunk) const {
+  const std::int64_t first = chunk * rows_per_chunk_;
+  const DrawnContacts drawn = draw_contacts(first, std::min(num_rows(), first + rows_per_chunk_));
   BinaryMessage message;
   message.add("start", std::span<const std::uint32_t>(drawn.start));
   message.add("a", std::span<const std::int32_t>(drawn.a));
@@ -423,51 +426,86 @@ std::string ViewedRecording::make_joints(std::int64_t chunk) const {
   return std::move(message).finish();
 }
 
+namespace {
+
+/// One figure of contacts, and the numbers that it takes: others are not read.
+class ContactFigureReader {
+ public:
+  ContactFigureReader(std::int64_t figure, bool is_named) : figure_(figure), is_named_(is_named) {}
+
+  void read(const RecordingFile& file, std::int64_t first, std::int64_t last) {
+    const std::int64_t n = last - first;
+    if (is_named_) id_ = file.read<std::uint64_t>("contacts/id", first, n);
+    if (figure_ == kSticking || figure_ == kSlipping)
+      status_ = file.read<int>("contacts/status", first, n);
+    if (figure_ == kNormal || figure_ == kFriction)
+      values_ = file.read<double>("contacts/impulse", first, n);
+    if (figure_ == kGap) values_ = file.read<double>("contacts/gap", first, n);
+    if (figure_ == kSlip) values_ = file.read<double>("contacts/slip", first, n);
+  }
+
+  bool is_of(std::size_t i, int contact) const {
+    return !is_named_ || id_[i] == static_cast<std::uint64_t>(contact);
+  }
+
+  void take(std::size_t i, double& value) const {
+    switch (figure_) {
+      case kCount:
+        value += 1;
+        break;
+      case kSticking:
+        value += status_[i] == 1 ? 1 : 0;
+        break;
+      case kSlipping:
+        value += status_[i] == 2 ? 1 : 0;
+        break;
+      case kNormal:
+        value += values_[3 * i];
+        break;
+      case kFriction:
+        // Of one contact with its sign, where it has one tangent.
+        value += is_named_ && values_[3 * i + 2] == 0
+                     ? values_[3 * i + 1]
+                     : std::hypot(values_[3 * i + 1], values_[3 * i + 2]);
+        break;
+      case kGap:
+        value = std::fmin(value, values_[i]);
+        break;
+      default:
+        value = std::max(value, std::hypot(values_[2 * i], values_[2 * i + 1]));
+    }
+  }
+
+ private:
+  std::int64_t figure_;
+  bool is_named_;
+  std::vector<std::uint64_t> id_{};
+  std::vector<int> status_{};
+  std::vector<double> values_{};
+};
+
+}  // namespace
+
 std::vector<double> ViewedRecording::compute_contact_series(const Series& series) const {
   const std::int64_t rows = num_rows();
-  const bool is_gap = series.column == kGap;
+  // Without contacts there is no gap, but no impulse either.
   std::vector<double> values(static_cast<std::size_t>(rows),
-                             is_gap ? std::numeric_limits<double>::quiet_NaN() : 0.0);
-  const auto take = [&](const ContactBlock& block, std::size_t i, double& value) {
-    const double friction = std::hypot(block.impulse[3 * i + 1], block.impulse[3 * i + 2]);
-    const double slip = std::hypot(block.slip[2 * i], block.slip[2 * i + 1]);
-    // Of one contact with its sign, since a plane has but one tangent.
-    const double signed_friction =
-        series.contact >= 0 && block.impulse[3 * i + 2] == 0 ? block.impulse[3 * i + 1] : friction;
-    switch (series.column) {
-      case kCount:
-        return void(value += 1);
-      case kSticking:
-        return void(value += block.status[i] == 1 ? 1 : 0);
-      case kSlipping:
-        return void(value += block.status[i] == 2 ? 1 : 0);
-      case kNormal:
-        return void(value += block.impulse[3 * i]);
-      case kFriction:
-        return void(value += signed_friction);
-      case kGap:
-        return void(value = std::fmin(value, block.gap[i]));
-      default:
-        return void(value = std::max(value, slip));
-    }
-  };
+                             series.column == kGap ? std::numeric_limits<double>::quiet_NaN() : 0);
   const auto& start = file_.contact_start();
+  const auto recorded = [&](std::int64_t row) {
+    return static_cast<std::size_t>(std::min(row * options_.stride, file_.num_rows()));
+  };
+  ContactFigureReader figure(series.column, series.contact >= 0);
   for (std::int64_t row = 0; row < rows;) {
     // As many rows as have their contacts in one block.
     std::int64_t end = row + 1;
-    const auto recorded = [&](std::int64_t k) {
-      return static_cast<std::size_t>(std::min(k * options_.stride, file_.num_rows()));
-    };
     while (end < rows && start[recorded(end + 1)] - start[recorded(row)] < kBlockRows) ++end;
-    const std::int64_t first = start[recorded(row)], last = start[recorded(end)];
-    const ContactBlock block = read_contact_block(file_, first, last);
+    const std::int64_t first = start[recorded(row)];
+    figure.read(file_, first, start[recorded(end)]);
     for (; row < end; ++row)
-      for (std::int64_t i = start[recorded(row)]; i < start[recorded(row) + 1]; ++i) {
-        const auto k = static_cast<std::size_t>(i - first);
-        if (series.contact >= 0 && block.id[k] != static_cast<std::uint64_t>(series.contact))
-          continue;
-        take(block, k, values[static_cast<std::size_t>(row)]);
-      }
+      for (std::int64_t i = start[recorded(row)]; i < start[recorded(row) + 1]; ++i)
+        if (const auto k = static_cast<std::size_t>(i - first); figure.is_of(k, series.contact))
+          figure.take(k, values[static_cast<std::size_t>(row)]);
   }
   return values;
 }

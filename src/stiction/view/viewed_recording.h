@@ -27,6 +27,22 @@ struct ViewResource {
   std::string bytes{};
 };
 
+/// Poses of moving frames, seven numbers each, and lengths of links, row after row.
+struct DrawnPoses {
+  std::vector<double> time{};
+  std::vector<float> poses{}, lengths{};
+};
+
+/// Contacts as they are drawn: friction as a vector in the world, and μ. Those of row k are
+/// [start[k], start[k + 1]).
+struct DrawnContacts {
+  std::vector<std::uint32_t> start{0};
+  std::vector<std::int32_t> a{}, b{}, status{}, name{};  // name: of a named one, or −1
+  std::vector<float> position{}, normal{}, friction{};   // three each
+  std::vector<float> impulse{};                          // three each, as recorded
+  std::vector<float> gap{}, slip{}, mu{};
+};
+
 class ViewedRecording {
  public:
   /// Throws as read_recording does.
@@ -40,6 +56,9 @@ class ViewedRecording {
   const RecordingFile& file() const { return file_; }
   std::int64_t num_rows() const;  // that are shown
   std::size_t num_series() const { return series_.size(); }
+  /// Rows [first, last) of those that are shown.
+  DrawnPoses draw_poses(std::int64_t first, std::int64_t last) const;
+  DrawnContacts draw_contacts(std::int64_t first, std::int64_t last) const;
 
  private:
   /// A curve that can be plotted.
