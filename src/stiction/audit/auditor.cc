@@ -371,7 +371,7 @@ void Auditor::check_shapes(const RecordedChunk& chunk, const Row& row,
       report.skip(Law::kGaps, "at the end of the step: another direction separates the shapes");
       continue;
     }
-    geometry_.check_contact(contact, report);
+    geometry_.check_contact(contact, GeometryLaws::When::kAtTheEnd, report);
   }
   const bool is_start = phases.empty();
   const double passed = is_start ? 0 : row.state.t - start.t;
@@ -395,7 +395,7 @@ void Auditor::check_places(const std::vector<AuditedPhase>& phases, const Row& r
       here.insert(std::minmax(contact.shape_a, contact.shape_b));
       report.check(Law::kGaps, geometry_.knows(contact) ? 0 : 1, 0.5,
                    [&] { return fmt::format("{}: these do not touch", name_of(contact)); });
-      geometry_.check_contact(contact, report);
+      geometry_.check_contact(contact, GeometryLaws::When::kWhereRowsAre, report);
     }
     // Those that take part are chosen where the rows are.
     const bool chooses =

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace stiction {
 
@@ -18,6 +19,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Places and gaps are compared up to this share of the size of the shapes: rounding of poses and
 /// of distances, far below any motion that matters.
 constexpr double kPlace = 1e-9;
+/// Corners of faces that lie as near to each other as this are one: contacts are there up to that.
+constexpr double kSnap = 1e-7;
 /// Two shapes overlap in passing if they do by more than this share of the smaller one.
 constexpr double kDeep = 0.1;
 
@@ -134,27 +137,20 @@ std::string GeometryLaws::name_of(const AuditedContact& contact) const {
 /// Features of a contact are chosen where the step begins and stay what they are within it: faces
 /// and edges go on beyond their ends. So a place may be off a shape by as far as the two have
 /// moved, and a normal off those that support it by as far as they have turned; nothing else.
-void GeometryLaws::check_contact(const AuditedContact& contact, AuditReport& report) const {
+void GeometryLaws::check_contact(const AuditedContact& contact, When when,
+                                 AuditReport& report) const {
   const int a = contact.shape_a, b = contact.shape_b;
   const Travel of_a = travel(a, start_, end_), of_b = travel(b, start_, end_);
   const Pair pair = std::minmax(a, b);
   const double size = size_of(pair) + std::abs(contact.gap) + 1e-3 * extent_;
   const double slack =
-      kPlace * size + 2 * (of_a.way + of_b.way) + (of_a.turn + of_b.turn) * size_of(pair);
+      kSnap * size + 2 * (of_a.way + of_b.way) + (of_a.turn + of_b.turn) * size_of(pair);
   const Separation::Placed placed_a{shapes_[a], end_[a]}, placed_b{shapes_[b], end_[b]};
   const Vector3d& n = contact.normal;
   report.check(Law::kGaps, std::abs(n.norm() - 1), kPlace,
                [&] { return fmt::format("{}: length of the normal, minus 1", name_of(contact)); });
   const Vector3d on_a = contact.point + 0.5 * contact.gap * n,
                  on_b = contact.point - 0.5 * contact.gap * n;
-  report.check(Law::kGaps, std::abs(Separation::of_point(placed_a, on_a)), slack, [&] {
-    return fmt::format("{}: distance of the touching point from {} [m]", name_of(contact),
-                       surfaces_->name_of_object(a));
-  });
-  report.check(Law::kGaps, std::abs(Separation::of_point(placed_b, on_b)), slack, [&] {
-    return fmt::format("{}: distance of the touching point from {} [m]", name_of(contact),
-                       surfaces_->name_of_object(b));
-  });
   // The normal is one of a's surface or of b's where they touch.
   const auto beyond = [&](const Separation::Placed& placed, const Vector3d& direction,
                           const Vector3d& point) {
@@ -163,13 +159,27 @@ void GeometryLaws::check_contact(const AuditedContact& contact, AuditReport& rep
     const Pose pose{point, Eigen::Matrix3d::Identity()};
     return -Separation::along({dot, pose}, placed, direction);
   };
-  double support = std::min(beyond(placed_b, n, on_b), beyond(placed_a, -n, on_a));
+  const double beyond_a = beyond(placed_a, -n, on_a), beyond_b = beyond(placed_b, n, on_b);
+  const std::string_view place = when == When::kAtTheEnd ? " at the end of the step" : "";
+  // Both supporting planes are where the contact says, if not the point in them.
+  const bool is_extended =
+      when == When::kAtTheEnd && std::abs(beyond_a) <= slack && std::abs(beyond_b) <= slack;
+  for (const auto& [placed, point, shape] :
+       {std::tuple(placed_a, on_a, a), std::tuple(placed_b, on_b, b)}) {
+    const int which = shape;
+    if (!is_extended)
+      report.check(Law::kGaps, std::abs(Separation::of_point(placed, point)), slack, [&] {
+        return fmt::format("{}: distance of the touching point from {}{} [m]", name_of(contact),
+                           surfaces_->name_of_object(which), place);
+      });
+  }
+  double support = std::min(beyond_a, beyond_b);
   for (const auto& [placed, point] : {std::pair(placed_a, on_a), std::pair(placed_b, on_b)})
     if (placed.shape.is_surface() && !(support <= slack))
       support = std::min(support, size_of(pair) * Separation::off_normal(placed, point, n, slack));
   report.check(Law::kGaps, support, slack, [&] {
-    return fmt::format("{}: how far shapes reach beyond the contact along its normal [m]",
-                       name_of(contact));
+    return fmt::format("{}: how far shapes reach beyond the contact along its normal{} [m]",
+                       name_of(contact), place);
   });
 }
 

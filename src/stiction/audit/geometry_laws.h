@@ -32,7 +32,9 @@ class GeometryLaws {
   void set_pose(double t, const VectorXd& q) { place(t, q, end_); }
 
   /// A contact as recorded at that configuration.
-  void check_contact(const AuditedContact& contact, AuditReport& report) const;
+  /// At the end of a step features may have moved beyond their shapes: planes and lines go on.
+  enum class When : std::uint8_t { kWhereRowsAre, kAtTheEnd };
+  void check_contact(const AuditedContact& contact, When when, AuditReport& report) const;
   /// Pairs that overlap there by more than features of the step's start explain have a contact.
   void check_found(const std::set<Pair>& found, AuditReport& report) const;
   /// Overlaps there, the end of a step of length h; `found` are the pairs that had contacts in it.

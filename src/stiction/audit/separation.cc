@@ -256,6 +256,18 @@ Separation::Result Separation::measure_convex(const Body& a, const Body& b,
   best.error = std::max(0.0, distance - rounding - best.gap);
   if (distance > kNear * smaller && best.error <= 1e-12 * size) return best;
   for (const Vector3d& hint : hints) try_normal(hint);
+  // From the axis or the middle of a curved shape towards the other.
+  const auto try_outward = [&](const Body& round, const Body& other, double side) {
+    if (round.kind == AuditShape::Kind::kHull) return;
+    Vector3d p = round.rotation.transpose() * (other.position - round.position);
+    if (round.kind == AuditShape::Kind::kCylinder)
+      p.z() = 0;
+    else
+      p = p.cwiseQuotient(round.axes.cwiseAbs2());
+    if (p.norm() > 0) try_normal(side * (round.rotation * p.normalized()));
+  };
+  try_outward(b, a, 1);
+  try_outward(a, b, -1);
   for (const Vector3d& face : a.faces) try_normal(-(a.rotation * face));
   for (const Vector3d& face : b.faces) try_normal(b.rotation * face);
   for (const Vector3d& edge_a : a.edges)
@@ -413,6 +425,13 @@ double Separation::off_normal(const Placed& surface, const Vector3d& point, cons
 }
 
 double Separation::of_point(const Placed& placed, const Vector3d& point) {
+  if (placed.shape.kind_ == AuditShape::Kind::kCylinder) {
+    const Vector3d p = placed.pose.rotation.transpose() * (point - placed.pose.position);
+    const double across = std::hypot(p.x(), p.y()) - placed.shape.axes_.x(),
+                 along = std::abs(p.z()) - placed.shape.axes_.z();
+    return std::max(across, along) <= 0 ? std::max(across, along)
+                                        : std::hypot(std::max(across, 0.0), std::max(along, 0.0));
+  }
   const AuditShape dot{Shape{Sphere{0}}};
   const Pose pose{point, Matrix3d::Identity()};
   return measure({dot, pose}, placed, kInfinity).gap;
