@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 #include "arrays.h"
 #include "stiction/app/simulation_options.h"

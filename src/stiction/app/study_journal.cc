@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 #include "stiction/base/atomic_file.h"
 #include "stiction/base/error.h"
