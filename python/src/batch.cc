@@ -41,8 +41,9 @@ void run_job(const ModelHandle& model, const BatchOptions& options, const std::a
     const Scene scene = make_scene(vary_model(model, job.overrides), {});
     Simulation simulation(scene.model, to_simulation_options(scene.simulate));
     RecordingObserver memory(
-        std::make_unique<RecordingMemory>(make_recording_layout(simulation, scene.name, scene.text),
-                                          job.recording),
+        std::make_unique<RecordingMemory>(
+            make_recording_layout(simulation, scene.name, scene.text, options.every),
+            job.recording),
         simulation, options.every);
     simulation.add_observer(memory);
     std::string_view status = "complete";

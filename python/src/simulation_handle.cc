@@ -121,7 +121,7 @@ bool SimulationHandle::run(const RunOptions& options) {
   simulation_.check_duration(options.duration);
   if (options.every < 1) throw InputError(fmt::format("every is {}, must be >= 1", options.every));
   recording_ = std::make_unique<Recording>();
-  const RecordingLayout layout = make_recording_layout(simulation_, name_, text_);
+  const RecordingLayout layout = make_recording_layout(simulation_, name_, text_, options.every);
   RecordingObserver memory(std::make_unique<RecordingMemory>(layout, *recording_), simulation_,
                            options.every);
   std::unique_ptr<RecordingObserver> file;

@@ -14,13 +14,13 @@ namespace stiction {
 
 /// What a recording of the simulation tells before its first step.
 RecordingLayout make_recording_layout(const Simulation& simulation, const std::string& name,
-                                      const std::string& scene_text, int every = 1);
+                                      const std::string& scene_text, int every);
 
 class RecordingObserver final : public StepObserver {
  public:
   /// Creates the file; throws IoError. The observer still has to be added to the simulation.
   RecordingObserver(const std::string& path, const Simulation& simulation, const std::string& name,
-                    const std::string& scene_text, int every = 1);
+                    const std::string& scene_text, int every);
 
   /// Into any sink, whose layout is make_recording_layout.
   RecordingObserver(std::unique_ptr<RecordingSink> sink, const Simulation& simulation, int every);
