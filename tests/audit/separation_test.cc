@@ -99,7 +99,9 @@ TEST(Separation, AgreesWithTheDistancesOfTheEngine) {
     // shapes overlap and one is a cylinder, another direction than the best may be found.
     EXPECT_LE(found.gap, expected.gap + (wanted > 0 ? 1e-9 : 1e-7));
     const bool is_searched = wanted < 0 && (i % 6 == 3 || (i / 6) % 6 == 3);
-    if (!is_searched) EXPECT_GE(found.gap, expected.gap - (wanted > 0 ? 1e-9 : 1e-7));
+    if (!is_searched) {
+      EXPECT_GE(found.gap, expected.gap - (wanted > 0 ? 1e-9 : 1e-7));
+    }
     if (is_searched && found.gap < expected.gap - 1e-7) ++missed;
   }
   EXPECT_LE(missed, 3);
