@@ -36,7 +36,7 @@ struct Subject {
 };
 
 bool is_recording(const std::string& path) {
-  const Hdf5File file = Hdf5File::open_remains(path);
+  const Hdf5File file = Hdf5File::open(path);
   if (!file.has_attribute("/", "format")) return false;
   const std::string format = file.read_text_attribute("/", "format");
   if (format == "stiction checkpoint")
@@ -48,7 +48,7 @@ bool is_recording(const std::string& path) {
 void note_extent(const RecordingHeader& header, double end, AuditReport& report) {
   if (header.was_left_open)
     report.notes.push_back(
-        fmt::format("the file was never closed or has lost its end: verified up to the last step "
+        fmt::format("the file was never closed: verified up to the last step "
                     "that is complete, t = {:.6g} s",
                     end));
   if (header.num_stored > header.num_rows)

@@ -102,25 +102,6 @@ Hdf5File Hdf5File::open(const std::string& path) {
   return Hdf5File(std::move(impl));
 }
 
-Hdf5File Hdf5File::open_remains(const std::string& path) {
-  const Hdf5Silence silence;
-  if (!probe_writer_flag(path) && H5Fis_hdf5(path.c_str()) > 0) {
-    // HDF5 refuses a file that lost its end, but not to readers of one that still grows.
-    const Hdf5Handle access = make_read_access();
-    const Hdf5Handle whole(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
-    if (!whole.is_valid()) {
-      auto impl = std::make_unique<Impl>();
-      impl->path = path;
-      impl->was_left_open = true;
-      impl->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id()),
-                    H5Fclose};
-      impl->check(impl->file.is_valid(), "open", "");
-      return Hdf5File(std::move(impl));
-    }
-  }
-  return open(path);
-}
-
 const std::string& Hdf5File::path() const { return impl_->path; }
 bool Hdf5File::was_left_open() const { return impl_->was_left_open; }
 std::int64_t Hdf5File::bytes_on_disk() const { return impl_->disk.bytes_on_disk; }

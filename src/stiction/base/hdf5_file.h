@@ -36,9 +36,6 @@ class Hdf5File {
   static Hdf5File create(const std::string& path, const std::string& shown_as);
   /// Opens for reading and changes nothing, not even in a file whose writer died or still writes.
   static Hdf5File open(const std::string& path);
-  /// The same, also for a file that was closed and has lost its end since: was_left_open() then,
-  /// and reading what is lost throws.
-  static Hdf5File open_remains(const std::string& path);
 
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;

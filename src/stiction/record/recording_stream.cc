@@ -71,7 +71,7 @@ struct RecordingStream::Impl {
 };
 
 RecordingStream::Impl::Impl(const std::string& path, std::int64_t bytes)
-    : file(Hdf5File::open_remains(path)), max_bytes(bytes) {
+    : file(Hdf5File::open(path)), max_bytes(bytes) {
   check_format(file);
   extent = read_commit(file);
   read_header();
