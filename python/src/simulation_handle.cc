@@ -81,7 +81,7 @@ py::array SimulationHandle::view_of(VectorXd& numbers) const {
   auto keeper = std::make_unique<std::shared_ptr<Numbers>>(numbers_);
   py::capsule base(keeper.release(),
                    [](void* p) { delete static_cast<std::shared_ptr<Numbers>*>(p); });
-  py::array_t<double> view({numbers.size()}, numbers.data(), base);
+  py::array_t<double> view(numbers.size(), numbers.data(), base);
   view.attr("setflags")(py::arg("write") = false);
   return view;
 }
