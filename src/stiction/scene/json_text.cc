@@ -19,7 +19,7 @@ JsonNode of_kind(JsonKind kind) {
 
 constexpr std::size_t kMaxColumns = 110;
 
-std::string quoted(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\')
@@ -39,7 +39,7 @@ std::string scalar_text(const JsonNode& node) {
     case JsonKind::kNumber:
       return node.number_text;
     case JsonKind::kString:
-      return quoted(node.string);
+      return json_quoted(node.string);
     default:
       return "null";
   }
@@ -58,7 +58,7 @@ void append_compact(const JsonNode& node, std::size_t limit, std::string& out) {
     out += '{';
     for (std::size_t i = 0; i < node.members.size() && out.size() <= limit; ++i) {
       if (i > 0) out += ", ";
-      out += quoted(node.members[i].key) + ": ";
+      out += json_quoted(node.members[i].key) + ": ";
       append_compact(node.members[i].node, limit, out);
     }
     out += '}';
@@ -85,7 +85,7 @@ void append(const JsonNode& node, std::size_t indent, std::size_t column, bool m
     out.append(indent + 2, ' ');
     std::size_t start = indent + 2;
     if (!is_array) {
-      const std::string key = quoted(node.members[i].key) + ": ";
+      const std::string key = json_quoted(node.members[i].key) + ": ";
       start += key.size();
       out += key;
     }
