@@ -50,11 +50,13 @@ export class Viewer {
   private readonly lastFollowed = new THREE.Vector3();
   private readonly isMoving: boolean[];
 
-  constructor(readonly recording: Recording, readonly ghost: Recording | undefined, container: HTMLElement) {
+  /** `isSoftware`: there is no graphics card, so that every pixel costs. */
+  constructor(readonly recording: Recording, readonly ghost: Recording | undefined, container: HTMLElement, isSoftware: boolean) {
     const {header} = recording;
+    const isLarge = header.shapes.length > 300;
     this.isMoving = header.frames.map((frame) => frame.kind === 'dynamic');
     const isFlat = !header.frames.some((frame) => frame.kind === 'dynamic' || frame.kind === 'kinematic');
-    this.stage = new Stage(container, header.up, isFlat || isPlanar(recording));
+    this.stage = new Stage(container, header.up, isFlat || isPlanar(recording), isLarge && isSoftware);
     this.bodies = new Bodies(header, {opacity: 1});
     if (ghost) this.ghostBodies = new Bodies(ghost.header, {opacity: 0.35, tint: new THREE.Color('#7c8aa5')});
     const size = (): number => this.markSize();
@@ -62,7 +64,6 @@ export class Viewer {
     this.joints = new JointOverlay(recording, this.bodies, size);
     this.trails = new Trails(recording);
     this.islands = new Islands(this.isMoving);
-    const isLarge = header.shapes.length > 400;
     this.layers = {points: true, normals: true, friction: true, cones: false, jointFrames: false, reactions: false,
                    efforts: false, islands: false, trails: 'none', ghost: true, shadows: !isLarge, grid: true};
     this.stage.scene.add(this.bodies.group, this.contacts.group, this.joints.group, this.trails.group);
