@@ -111,7 +111,7 @@ export class Viewer {
     const {header} = this.recording;
     const grow = (target: THREE.Box3, isForAll: boolean): void => {
       header.frames.forEach((frame, i) => {
-        const radius = this.bodies.radii[i];
+        const radius = Math.max(this.bodies.radii[i], frame.link >= 0 ? this.bodies.lengths[frame.link] / 2 : 0);
         if (!isForAll && frame.kind === 'static') return;
         if (!(radius > 0) || !Number.isFinite(radius)) return;
         const at = this.bodies.positionOf(i);
@@ -144,7 +144,7 @@ export class Viewer {
       grow(whole, false);
     }
     if (this.recording.rows > 0) this.bodies.update(await this.recording.load('poses', 0), 0);
-    const isNear = header.follow < 0 && whole.getSize(new THREE.Vector3()).length() / 2 < 3.5 * start;
+    const isNear = header.follow < 0 && whole.getSize(new THREE.Vector3()).length() / 2 < 6 * start;
     const size = (isNear ? whole : box).getSize(new THREE.Vector3());
     // The lowest of what moves and of what stands among it.
     const up = new THREE.Vector3(...header.up);

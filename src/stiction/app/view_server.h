@@ -12,7 +12,7 @@ namespace stiction {
 
 struct ServerOptions {
   std::string host = "127.0.0.1";
-  int port = 8765;    // the next free one from here on
+  int port = 8765;      // the next free one from here on
   std::string token{};  // asked for if not empty
 };
 
