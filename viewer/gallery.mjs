@@ -2,8 +2,9 @@
 //   node gallery.mjs PROGRAM OUT_FOLDER [--loops] [NAME…]
 // Every example is simulated (at most ten simulated seconds), opened in the viewer as one file, and drawn at
 // two thirds of its time. Writes NAME.jpg, NAME.webm and README.md.
+// An example that takes more than five minutes is left out, and said.
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -29,7 +30,9 @@ const browser = await chromium.launch({executablePath: '/usr/bin/chromium', head
 function captionOf(name) {
   const lines = readFileSync(join(examples, `${name}.json`), 'utf8').split('\n');
   const text = lines.slice(0, lines.findIndex((line) => !line.startsWith('//'))).map((line) => line.slice(2).trim()).join(' ').trim();
-  return text.match(/^.*?[.:](?=\s|$)/)?.[0].replace(/:$/, '.') ?? text;
+  // Without sources in parentheses.
+  const plain = text.replace(/ \([^()]*\)/g, '');
+  return plain.match(/^.*?[.:](?=\s|$)/)?.[0].replace(/:$/, '.') ?? plain;
 }
 
 async function draw(name) {
@@ -102,7 +105,8 @@ await browser.close();
 rmSync(work, {recursive: true, force: true});
 // Those that were not asked for this time stay in the list.
 const pictures = readdirSync(out).filter((name) => name.endsWith('.jpg')).map((name) => name.slice(0, -4));
-const cells = pictures.map((name) => `[![${name}](${name}.jpg)](../../examples/${name}.json)<br>**${name}**<br>${captionOf(name).replaceAll('|', '\\|')}`);
+const target = (name) => existsSync(join(out, `${name}.webm`)) ? `${name}.webm` : `../../examples/${name}.json`;
+const cells = pictures.map((name) => `[![${name}](${name}.jpg)](${target(name)})<br>**${name}**<br>${captionOf(name).replaceAll('|', '\\|')}`);
 const rows = [];
 for (let i = 0; i < cells.length; i += 3) rows.push(`| ${[...cells.slice(i, i + 3), '', ''].slice(0, 3).join(' | ')} |`);
 writeFileSync(join(out, 'README.md'), `# Gallery\n\nThe examples, drawn by \`./stiction gallery\` at two thirds of their time; \`--loops\` adds a short film of each.\n` +

@@ -69,11 +69,11 @@ TEST(ViewedRecording, SeriesAreTheRecordedColumnsBitByBit) {
   }
 }
 
-/// Σ over the contacts of a row of what acts on the falling body is m (v⁺ − v) + m g h: the
+/// Σ over the contacts of a row of what acts on a body is m (v⁺ − v) + m g h: the
 /// friction vectors and normals that are drawn are those of the step.
 TEST(ViewedRecording, DrawnImpulsesChangeTheMomentum) {
   const TemporaryFolder folder;
-  const std::string path = record(folder, "squeezed-box", 0.05);
+  const std::string path = record(folder, "dominoes", 0.05);
   const Recording recording = read_recording(path);
   ViewedRecording viewed(path);
   const json header = json::parse(viewed.find("header.json")->bytes);

@@ -3,6 +3,9 @@ import * as THREE from 'three';
 
 const UP = new THREE.Vector3(0, 0, 1);
 
+/** From so many on they are drawn with few triangles: nobody counts the sides of a thousand arrows. */
+const MANY = 400;
+
 /** Instances of one shape along z of height 1, each with a place, a direction, sizes and a colour. */
 class Instances {
   readonly mesh: THREE.InstancedMesh;
@@ -11,9 +14,9 @@ class Instances {
   private static readonly matrix = new THREE.Matrix4();
   private static readonly scale = new THREE.Vector3();
 
-  constructor(private readonly parent: THREE.Object3D, geometry: THREE.BufferGeometry, material: THREE.Material,
-              private capacity = 64) {
-    this.mesh = this.make(geometry, material);
+  constructor(private readonly parent: THREE.Object3D, private readonly fine: THREE.BufferGeometry,
+              private readonly coarse: THREE.BufferGeometry, material: THREE.Material, private capacity = 64) {
+    this.mesh = this.make(fine, material);
   }
 
   private make(geometry: THREE.BufferGeometry, material: THREE.Material): THREE.InstancedMesh {
@@ -39,6 +42,7 @@ class Instances {
   end(): void {
     this.mesh.count = this.count;
     this.mesh.visible = this.count > 0;
+    this.mesh.geometry = this.count > MANY ? this.coarse : this.fine;
     this.mesh.instanceMatrix.needsUpdate = true;
     this.mesh.instanceColor!.needsUpdate = true;
   }
@@ -66,10 +70,12 @@ export class Arrows {
 
   constructor(parent: THREE.Object3D, private readonly width: () => number) {
     const material = new THREE.MeshBasicMaterial();
-    this.shafts = new Instances(parent, new THREE.CylinderGeometry(1, 1, 1, 6, 1, true).rotateX(Math.PI / 2)
-      .translate(0, 0, 0.5), material);
-    this.heads = new Instances(parent, new THREE.ConeGeometry(1, 1, 10).rotateX(Math.PI / 2)
-      .translate(0, 0, 0.5), material);
+    const shaft = (sides: number): THREE.BufferGeometry =>
+      new THREE.CylinderGeometry(1, 1, 1, sides, 1, true).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+    const head = (sides: number, isOpen: boolean): THREE.BufferGeometry =>
+      new THREE.ConeGeometry(1, 1, sides, 1, isOpen).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+    this.shafts = new Instances(parent, shaft(6), shaft(3), material);
+    this.heads = new Instances(parent, head(10, false), head(4, true), material);
   }
 
   begin(): void {
@@ -99,7 +105,7 @@ export class Balls {
   private readonly instances: Instances;
   constructor(parent: THREE.Object3D, isOnTop: boolean) {
     const material = new THREE.MeshBasicMaterial({depthTest: !isOnTop, transparent: isOnTop});
-    this.instances = new Instances(parent, new THREE.IcosahedronGeometry(1, 1), material);
+    this.instances = new Instances(parent, new THREE.IcosahedronGeometry(1, 1), new THREE.OctahedronGeometry(1), material);
     this.instances.mesh.renderOrder = isOnTop ? 5 : 0;
   }
   begin(): void {
@@ -119,8 +125,9 @@ export class Cones {
   constructor(parent: THREE.Object3D) {
     const material = new THREE.MeshBasicMaterial(
       {transparent: true, opacity: 0.22, side: THREE.DoubleSide, depthWrite: false});
-    this.instances = new Instances(
-      parent, new THREE.ConeGeometry(1, 1, 24, 1, true).rotateX(-Math.PI / 2).translate(0, 0, 0.5), material);
+    const cone = (sides: number): THREE.BufferGeometry =>
+      new THREE.ConeGeometry(1, 1, sides, 1, true).rotateX(-Math.PI / 2).translate(0, 0, 0.5);
+    this.instances = new Instances(parent, cone(24), cone(8), material);
     this.instances.mesh.renderOrder = 3;
   }
   begin(): void {

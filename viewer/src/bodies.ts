@@ -89,7 +89,7 @@ export class Bodies {
 
   private readonly instances = new Map<Group, Instance[]>();
   private readonly meshes = new Map<Group, THREE.InstancedMesh>();
-  private readonly lengths: Float32Array;
+  readonly lengths: Float32Array;
   private readonly material: THREE.MeshLambertMaterial;
   private readonly scratch = new THREE.Matrix4();
 

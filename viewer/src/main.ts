@@ -21,12 +21,14 @@ function fail(error: unknown): void {
     el('h1', {}, 'This recording cannot be shown'), el('p', {}, message)));
 }
 
-function hasWebGl(): boolean {
-  try {
-    return document.createElement('canvas').getContext('webgl2') !== null;
-  } catch {
-    return false;
-  }
+/** What draws: nothing without WebGL, the processor, or a graphics card. */
+function findRenderer(): 'none' | 'software' | 'card' {
+  const context = document.createElement('canvas').getContext('webgl2');
+  if (!context) return 'none';
+  const info = context.getExtension('WEBGL_debug_renderer_info');
+  const name = info ? String(context.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  context.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name) ? 'software' : 'card';
 }
 
 /** Draws frame after frame; nothing is drawn anew that has not changed. */
@@ -120,17 +122,18 @@ async function start(): Promise<void> {
   ui.build();
   let viewer: Viewer | undefined;
   const {header} = recording;
+  const renderer = findRenderer();
   if (header.fault) {
     ui.showPlotsOnly();
     ui.note(`The scene in this recording cannot be read, so there are only plots: ${header.fault}`);
   } else if (header.shapes.length === 0) {
     ui.showPlotsOnly();
     ui.note('This scene has nothing to draw: a block "view" gives it a picture.');
-  } else if (!hasWebGl()) {
+  } else if (renderer === 'none') {
     ui.showPlotsOnly();
     ui.note('This browser has no WebGL, so there are only plots.');
   } else {
-    viewer = new Viewer(recording, ghost, ui.canvas);
+    viewer = new Viewer(recording, ghost, ui.canvas, renderer === 'software');
     viewer.setDark(prefersDark());
     await viewer.build();
     ui.attach(viewer);

@@ -35,8 +35,8 @@ export class Stage {
   isDirty = true;
 
   /** Throws if there is no WebGL. */
-  constructor(container: HTMLElement, up: [number, number, number], private readonly isFlat: boolean) {
-    this.renderer = new THREE.WebGLRenderer({antialias: true, powerPreference: 'high-performance'});
+  constructor(container: HTMLElement, up: [number, number, number], private readonly isFlat: boolean, isPlain: boolean) {
+    this.renderer = new THREE.WebGLRenderer({antialias: !isPlain, powerPreference: 'high-performance'});
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.shadowMap.autoUpdate = false;

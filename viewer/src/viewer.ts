@@ -50,11 +50,13 @@ export class Viewer {
   private readonly lastFollowed = new THREE.Vector3();
   private readonly isMoving: boolean[];
 
-  constructor(readonly recording: Recording, readonly ghost: Recording | undefined, container: HTMLElement) {
+  /** `isSoftware`: there is no graphics card, so that every pixel costs. */
+  constructor(readonly recording: Recording, readonly ghost: Recording | undefined, container: HTMLElement, isSoftware: boolean) {
     const {header} = recording;
+    const isLarge = header.shapes.length > 300;
     this.isMoving = header.frames.map((frame) => frame.kind === 'dynamic');
     const isFlat = !header.frames.some((frame) => frame.kind === 'dynamic' || frame.kind === 'kinematic');
-    this.stage = new Stage(container, header.up, isFlat || isPlanar(recording));
+    this.stage = new Stage(container, header.up, isFlat || isPlanar(recording), isLarge && isSoftware);
     this.bodies = new Bodies(header, {opacity: 1});
     if (ghost) this.ghostBodies = new Bodies(ghost.header, {opacity: 0.35, tint: new THREE.Color('#7c8aa5')});
     const size = (): number => this.markSize();
@@ -62,7 +64,6 @@ export class Viewer {
     this.joints = new JointOverlay(recording, this.bodies, size);
     this.trails = new Trails(recording);
     this.islands = new Islands(this.isMoving);
-    const isLarge = header.shapes.length > 400;
     this.layers = {points: true, normals: true, friction: true, cones: false, jointFrames: false, reactions: false,
                    efforts: false, islands: false, trails: 'none', ghost: true, shadows: !isLarge, grid: true};
     this.stage.scene.add(this.bodies.group, this.contacts.group, this.joints.group, this.trails.group);
@@ -110,7 +111,7 @@ export class Viewer {
     const {header} = this.recording;
     const grow = (target: THREE.Box3, isForAll: boolean): void => {
       header.frames.forEach((frame, i) => {
-        const radius = this.bodies.radii[i];
+        const radius = Math.max(this.bodies.radii[i], frame.link >= 0 ? this.bodies.lengths[frame.link] / 2 : 0);
         if (!isForAll && frame.kind === 'static') return;
         if (!(radius > 0) || !Number.isFinite(radius)) return;
         const at = this.bodies.positionOf(i);
@@ -143,7 +144,7 @@ export class Viewer {
       grow(whole, false);
     }
     if (this.recording.rows > 0) this.bodies.update(await this.recording.load('poses', 0), 0);
-    const isNear = header.follow < 0 && whole.getSize(new THREE.Vector3()).length() / 2 < 3.5 * start;
+    const isNear = header.follow < 0 && whole.getSize(new THREE.Vector3()).length() / 2 < 6 * start;
     const size = (isNear ? whole : box).getSize(new THREE.Vector3());
     // The lowest of what moves and of what stands among it.
     const up = new THREE.Vector3(...header.up);

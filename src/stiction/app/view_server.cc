@@ -39,7 +39,7 @@ bool is_equal_secret(const std::string& a, const std::string& b) {
 
 struct ViewServer::Impl {
   ServerOptions options;
-  std::string page;
+  std::shared_ptr<const std::string> page;
   FindResource resource;
   httplib::Server server;
   std::mutex mutex;  // HDF5 is not made for several threads
@@ -60,14 +60,27 @@ struct ViewServer::Impl {
     return is_equal_secret(token, options.token) ? "" : "the token is missing or wrong";
   }
 
+  /// As it is: by itself cpp-httplib would pack texts with brotli, seconds for what takes none to
+  /// send to this machine.
+  static void send(std::shared_ptr<const std::string> bytes, const std::string& type,
+                   httplib::Response& response) {
+    const std::size_t size = bytes->size();
+    response.set_content_provider(size, type,
+                                  [bytes = std::move(bytes)](std::size_t offset, std::size_t length,
+                                                             httplib::DataSink& sink) {
+                                    return sink.write(bytes->data() + offset, length);
+                                  });
+  }
+
   void answer(const httplib::Request& request, httplib::Response& response) {
     const std::string prefix = "/data/";
-    if (request.path == "/") return response.set_content(page, "text/html; charset=utf-8");
+    if (request.path == "/") return send(page, "text/html; charset=utf-8", response);
     if (request.path.rfind(prefix, 0) == 0) {
       try {
         const std::lock_guard lock(mutex);
         if (auto found = resource(request.path.substr(prefix.size())))
-          return response.set_content(std::move(found->bytes), found->type);
+          return send(std::make_shared<const std::string>(std::move(found->bytes)), found->type,
+                      response);
       } catch (const std::exception& error) {
         response.status = 500;
         return response.set_content(error_text(error.what()), "application/json");
@@ -102,7 +115,7 @@ struct ViewServer::Impl {
 ViewServer::ViewServer(ServerOptions options, std::string page, FindResource resource)
     : impl_(std::make_unique<Impl>()) {
   impl_->options = std::move(options);
-  impl_->page = std::move(page);
+  impl_->page = std::make_shared<const std::string>(std::move(page));
   impl_->resource = std::move(resource);
   impl_->set_up();
   const int first = impl_->options.port;

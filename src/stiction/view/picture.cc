@@ -143,6 +143,40 @@ void Picture::add_bodies() {
                        .pose = shape.shape.pose,
                        .color = shape.shape.color,
                        .touches = false});
+  add_sticks();
+}
+
+/// Bodies without shapes, as drawings of mechanisms show them: sticks between the points where
+/// joints and springs hold them, or from the only such point to the centre of mass.
+void Picture::add_sticks() {
+  std::vector<std::vector<Vector3d>> points(bodies_->bodies.size());
+  const auto add = [&](const std::array<int, 2>& bodies, const std::array<Pose, 2>& frames) {
+    for (const std::size_t side : {0, 1})
+      if (bodies[side] >= 0)
+        points[static_cast<std::size_t>(bodies[side])].push_back(frames[side].position);
+  };
+  for (const JointDescription& joint : bodies_->joints) add(joint.bodies, joint.frames);
+  for (const BodySpringDescription& spring : bodies_->springs)
+    if (spring.kind == BodySpringDescription::Kind::kDistance) add(spring.bodies, spring.frames);
+  for (const PictureShape& shape : shapes_) points[static_cast<std::size_t>(shape.frame)].clear();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].empty()) continue;
+    points[i].push_back(bodies_->bodies[i].center_of_mass);
+    double longest = 0;
+    for (const Vector3d& point : points[i])
+      longest = std::max(longest, (point - points[i][0]).norm());
+    if (longest == 0) continue;
+    for (const Vector3d& point : points[i]) {
+      const Vector3d along = point - points[i][0];
+      const Quaterniond turn = Quaterniond::FromTwoVectors(Vector3d::UnitZ(), along);
+      if (along.norm() > 0)
+        shapes_.push_back(
+            {.frame = static_cast<int>(i),
+             .geometry = add_geometry({.shape = Capsule{0.03 * longest, along.norm()}}),
+             .pose = {points[i][0] + 0.5 * along, turn.toRotationMatrix()},
+             .touches = false});
+    }
+  }
 }
 
 void Picture::add_view(const Recording& description) {

@@ -85,6 +85,7 @@ class Picture {
 
  private:
   void add_bodies();
+  void add_sticks();
   void add_view(const Recording& description);
   int add_geometry(PictureGeometry geometry);
   std::vector<double> evaluate_view(double t, std::span<const double> q) const;
