@@ -36,7 +36,7 @@ struct Scene {
   std::string text;  // as read, for the recording
   SimulateSettings simulate;
   Model model;
-  SceneView view;
+  SceneView view = {};
 };
 
 /// Names that a scene may use for its scheme and solver; empty lists are not checked.
