@@ -2,6 +2,9 @@
 #include "stiction/record/recording_file.h"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <array>
 
 #include "stiction/base/error.h"
 #include "tests/base/temporary_folder.h"
@@ -51,6 +54,28 @@ TEST(RecordingFile, FollowsAWriterAndSeesItsEnd) {
   EXPECT_FALSE(file.is_growing());
   EXPECT_EQ(file.description().status, "interrupted");
   EXPECT_EQ(file.contact_start(), read_recording(folder.file("r.h5")).contacts.row_start);
+}
+
+/// Reads of rows assume as many columns as there are names.
+TEST(RecordingFile, TablesOfAnotherWidthAreRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("r.h5");
+  {
+    RecordingWriter writer(path, example_layout());
+    append_examples(writer, 0, 50);
+    writer.close("complete");
+  }
+  for (const char* object : {"q", "contacts/impulse"}) {
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    ASSERT_EQ(H5Ldelete(file, object, H5P_DEFAULT), 0);
+    const std::array<hsize_t, 2> shape = {50, 1};
+    const hid_t space = H5Screate_simple(2, shape.data(), nullptr);
+    H5Dclose(
+        H5Dcreate2(file, object, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Fclose(file);
+    EXPECT_ANY_THROW(RecordingFile{path}) << object;
+  }
 }
 
 }  // namespace

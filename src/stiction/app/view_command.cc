@@ -99,7 +99,7 @@ void add_view_command(CLI::App& app, Action& action) {
                       "write one file with page and data instead of serving");
   command->add_option("--max-size", options->max_megabytes, "data in that file before packing [MB]")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 1e6));
   command->add_option("--port", options->port, "port, or the next free one")
       ->capture_default_str()
       ->check(CLI::Range(1, 65535));
@@ -121,7 +121,7 @@ void add_report_command(CLI::App& app, Action& action) {
   command->add_option("--out", options->html, "the file; default NAME.html beside the recording");
   command->add_option("--max-size", options->max_megabytes, "data in that file before packing [MB]")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 1e6));
   command->add_option("--meshes", options->folders, "folders of mesh files that the scene names");
   command->callback([&action, options] {
     if (options->html.empty())

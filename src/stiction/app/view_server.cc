@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <mutex>
@@ -171,8 +172,16 @@ bool open_browser(const std::string& address) {
   const int error =
       posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  return error == 0 && waitpid(child, &status, 0) == child && status == 0;
+  if (error != 0) return false;
+  // What opens a browser may stay as long as the browser does. One that fails, fails at once.
+  constexpr int kLooks = 20;
+  constexpr auto kPause = std::chrono::milliseconds(50);
+  for (int look = 0; look < kLooks; ++look) {
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child) return status == 0;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
 }
 
 }  // namespace stiction

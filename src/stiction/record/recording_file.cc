@@ -13,7 +13,23 @@ RecordingFile::RecordingFile(const std::string& path)
       file_(Hdf5File::open(path)),
       description_(read_recording_description(*file_)),
       extent_(read_recording_extent(*file_)) {
+  check_widths();
   index_contacts(0, 0);
+}
+
+void RecordingFile::check_widths() const {
+  const auto check = [&](const char* object, std::size_t columns) {
+    if (has(object) && num_columns(object) != static_cast<std::int64_t>(columns))
+      throw InputError(fmt::format("recording '{}': '{}' has {} columns, must have {}", path_,
+                                   object, num_columns(object), columns));
+  };
+  check("q", description_.q_names.size());
+  check("v", description_.v_names.size());
+  check("joints/impulse", description_.joint_names.size());
+  check("joints/reaction", description_.reaction_names.size());
+  check("contacts/slip", 2);
+  for (const char* vector : {"contacts/position", "contacts/normal", "contacts/impulse"})
+    check(vector, 3);
 }
 
 bool RecordingFile::refresh() {
@@ -21,15 +37,23 @@ bool RecordingFile::refresh() {
   // Closed first: HDF5 answers from what it remembers as long as any handle is open.
   file_.reset();
   file_ = Hdf5File::open(path_);
-  const RecordingExtent before = extent_;
-  const std::string status = description_.status;
-  extent_ = read_recording_extent(*file_);
-  description_.status = read_recording_description(*file_).status;
+  const RecordingExtent before = extent_, now = read_recording_extent(*file_);
+  const std::string status = read_recording_description(*file_).status;
   // A run started anew under the same name: what is known of the old one is of no use.
-  if (extent_.rows < before.rows || extent_.contacts < before.contacts)
+  if (now.rows < before.rows || now.contacts < before.contacts)
     throw InputError(fmt::format("recording '{}': it was replaced by another one", path_));
-  index_contacts(before.rows, before.contacts);
-  return extent_.rows != before.rows || status != description_.status;
+  extent_ = now;
+  try {
+    index_contacts(before.rows, before.contacts);
+  } catch (...) {
+    // Rows without their contacts are none.
+    extent_ = before;
+    contact_start_.resize(static_cast<std::size_t>(before.rows) + 1);
+    throw;
+  }
+  const bool has_changed = now.rows != before.rows || status != description_.status;
+  description_.status = status;
+  return has_changed;
 }
 
 const Hdf5File& RecordingFile::file() const {

@@ -48,6 +48,8 @@ class RecordingFile {
  private:
   /// Throws IoError where the last refresh() could not open it.
   const Hdf5File& file() const;
+  /// Throws InputError where a table is not as wide as its names.
+  void check_widths() const;
   void check_rows(const std::string& object, std::int64_t end) const;
   /// Finds the contacts of rows that were not there before.
   void index_contacts(std::int64_t first_row, std::int64_t first_contact);
