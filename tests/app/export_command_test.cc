@@ -58,6 +58,17 @@ TEST_F(ExportCommand, FilesThatAreNoRecordingsAreRefused) {
   }
 }
 
+TEST_F(ExportCommand, DoesNotReplaceTheRecording) {
+  ASSERT_EQ(stiction({"run", example("incline"), "--out", "r.h5"}).exit_code, 0);
+  const std::string before = read_bytes(file("r.h5"));
+  for (const std::string option : {"--csv", "--svg", "--gltf"}) {
+    const auto result = stiction({"export", "r.h5", option, "./r.h5"});
+    EXPECT_EQ(result.exit_code, 2) << option;
+    EXPECT_NE(result.err.find("'./r.h5' is read from"), std::string::npos) << result.err;
+  }
+  EXPECT_EQ(read_bytes(file("r.h5")), before);
+}
+
 TEST_F(ExportCommand, TablesThatCannotBeWrittenAreErrors) {
   ASSERT_EQ(stiction({"run", example("incline"), "--out", "r.h5"}).exit_code, 0);
   for (const std::string target : {"/dev/full", "none/table.csv", "."}) {

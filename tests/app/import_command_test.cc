@@ -41,6 +41,26 @@ TEST_F(ImportCommand, WithoutOutItOnlyReports) {
   EXPECT_EQ(files(), std::vector<std::string>{});
 }
 
+TEST_F(ImportCommand, FilesOfTheCurrentFolderNeedNoFolder) {
+  write_bytes(file("tip.obj"),
+              "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+  write_bytes(file("tip.urdf"),
+              "<robot name='r'><link name='a'><inertial><mass value='1'/>"
+              "<inertia ixx='1' iyy='1' izz='1'/></inertial><collision><geometry>"
+              "<mesh filename='tip.obj'/></geometry></collision></link></robot>");
+  const auto result = stiction({"import", "tip.urdf", "--out", "scene.json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(stiction({"check", "scene.json"}).exit_code, 0);
+}
+
+TEST_F(ImportCommand, DoesNotReplaceWhatItReads) {
+  const std::string text = "<robot name='r'><link name='a'/></robot>";
+  write_bytes(file("r.urdf"), text);
+  const auto result = stiction({"import", "r.urdf", "--out", "./r.urdf"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(read_bytes(file("r.urdf")), text);
+}
+
 TEST_F(ImportCommand, StrictRefusesWhatIsIgnored) {
   const auto strict = stiction({"import", robot("arm.urdf"), "--strict", "--out", "scene.json"});
   EXPECT_EQ(strict.exit_code, 2);

@@ -145,6 +145,8 @@ void write_pictures(const ExportOptions& options) {
 }
 
 int export_recording(const ExportOptions& options) {
+  for (const std::string& output : {options.csv, options.svg, options.gltf, options.fclib})
+    if (!output.empty()) demand_other_file(options.recording, output);
   if (!options.fclib.empty() && !write_fclib(options)) return kBadInput;
   if (!options.gltf.empty() || !options.vtk.empty()) write_pictures(options);
   if (options.csv.empty() && options.svg.empty()) return kDone;

@@ -172,6 +172,7 @@ int import_file(ImportCommand command) {
   }
   report.sort();
   if (is_good && !command.out.empty()) {
+    demand_other_file(command.file, command.out);
     AtomicFile file(command.out);
     file.write(scene->text);
     file.commit();

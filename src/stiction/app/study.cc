@@ -91,7 +91,13 @@ class StudyReader {
   explicit StudyReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
   void read(const SceneValue& root, Study& study) const {
-    if (const SceneValue name = root["name"]; name.is_string()) study.name = name.node->string;
+    if (const SceneValue name = root["name"]; name.is_string()) {
+      study.name = name.node->string;
+      // It names the folder of the results.
+      if (study.name.find('/') != std::string::npos || study.name.starts_with('.'))
+        diagnostics_.error(name.node->position, name.path,
+                           "is not the name of a folder: without '/', not with '.' first");
+    }
     if (root["simulate"].is_object())
       for (const JsonMember& member : root["simulate"].node->members)
         study.simulate.push_back({"simulate." + member.key, to_json_line(member.node)});

@@ -59,7 +59,7 @@ StudyJournal::StudyJournal(const std::string& path, const Study& study) : path_(
     throw IoError(fmt::format("'{}' is in use: the same study is running already", path));
   }
   try {
-    read(read_all(file_, path_), header_of(study));
+    read(read_all(file_, path_), header_of(study), study.num_runs());
   } catch (...) {
     ::close(file_);
     throw;
@@ -68,7 +68,7 @@ StudyJournal::StudyJournal(const std::string& path, const Study& study) : path_(
 
 StudyJournal::~StudyJournal() { ::close(file_); }
 
-void StudyJournal::read(const std::string& text, const std::string& header) {
+void StudyJournal::read(const std::string& text, const std::string& header, std::int64_t num_runs) {
   std::size_t begin = 0, line_end = 0;
   bool is_first = true;
   for (; (line_end = text.find('\n', begin)) != std::string::npos; begin = line_end + 1) {
@@ -79,7 +79,8 @@ void StudyJournal::read(const std::string& text, const std::string& header) {
           path_));
     if (std::exchange(is_first, false)) continue;
     const std::optional<StudyRow> row = parse_line(line);
-    if (!row) throw InputError(fmt::format("'{}' is damaged at byte {}", path_, begin));
+    if (!row || row->run < 0 || row->run >= num_runs)
+      throw InputError(fmt::format("'{}' is damaged at byte {}", path_, begin));
     rows_[row->run] = *row;
   }
   if (begin < text.size() && ::ftruncate(file_, static_cast<off_t>(begin)) != 0)

@@ -29,7 +29,7 @@ class StudyJournal {
 
  private:
   void write(const std::string& line);
-  void read(const std::string& text, const std::string& header);
+  void read(const std::string& text, const std::string& header, std::int64_t num_runs);
 
   std::string path_;
   int file_ = -1;

@@ -31,6 +31,8 @@ std::vector<std::string> recordings_of(const ViewCommandOptions& options) {
 }
 
 int write_page(const ViewCommandOptions& options, const std::string& mode) {
+  for (const std::string& recording : recordings_of(options))
+    demand_other_file(recording, options.html);
   const SelfContainedPage page = make_self_contained_page(
       {.recordings = recordings_of(options),
        .folders = options.folders,

@@ -124,4 +124,10 @@ void AtomicFile::commit() {
   if (output_->pending) output_->pending->commit();
 }
 
+void demand_other_file(const std::string& input, const std::string& output) {
+  std::error_code error;  // none where one of them does not exist
+  if (std::filesystem::equivalent(input, output, error) && !error)
+    throw InputError(fmt::format("'{}' is read from and cannot be written to", output));
+}
+
 }  // namespace stiction

@@ -55,4 +55,7 @@ class AtomicFile {
   std::unique_ptr<Output> output_;
 };
 
+/// Throws InputError if writing `output` would replace what is read from `input`.
+void demand_other_file(const std::string& input, const std::string& output);
+
 }  // namespace stiction

@@ -35,7 +35,8 @@ std::optional<fs::path> find_resource(const std::string& name, const fs::path& f
     const fs::path inside = name.substr(scheme_end + 3);
     const std::string package = inside.empty() ? "" : inside.begin()->string();
     std::vector<fs::path> roots(package_paths.begin(), package_paths.end());
-    for (fs::path above = fs::absolute(folder).lexically_normal();; above = above.parent_path()) {
+    for (fs::path above = fs::absolute(folder / ".").lexically_normal();;
+         above = above.parent_path()) {
       roots.push_back(above);
       if (above == above.parent_path()) break;
     }

@@ -77,7 +77,8 @@ struct ShapeWriter {
     if (!source.mesh_file.empty()) {
       namespace fs = std::filesystem;
       const fs::path file = fs::absolute(source.mesh_file).lexically_normal();
-      const fs::path near = file.lexically_relative(fs::absolute(folder).lexically_normal());
+      const fs::path near =
+          file.lexically_relative(fs::absolute(fs::path(folder) / ".").lexically_normal());
       add_member(out, "file", make_json((near.empty() ? file : near).generic_string()));
       if (source.mesh_scale != 1) add("scale", source.mesh_scale);
     } else {
