@@ -4,7 +4,8 @@ the pages of repositories."""
 import posixpath
 import re
 
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+# The text of a link may be a picture.
+LINK = re.compile(r"(?<!!)\[((?:!\[[^\]]*\]\([^)]*\)|[^\[\]])*)\]\(([^)\s]+)\)")
 LIST_ITEM = re.compile(r"\s*([-*]|\d+\.) ")
 
 
