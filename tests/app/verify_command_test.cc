@@ -1,6 +1,8 @@
 // stiction verify: what it prints, its exit status, and files that it cannot verify.
 #include <hdf5.h>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tests/app/program.h"
@@ -22,6 +24,23 @@ void change_number(const std::string& path, const char* dataset, std::size_t ind
   H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   values[index] *= factor;
   H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  H5Sclose(space);
+  H5Dclose(set);
+  H5Fclose(file);
+}
+
+/// Sets one number of a list of integers, whatever their width.
+void change_integer(const std::string& path, const char* dataset, std::size_t index,
+                    std::int64_t value) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t set = H5Dopen2(file, dataset, H5P_DEFAULT);
+  ASSERT_GE(set, 0);
+  const hid_t space = H5Dget_space(set);
+  std::vector<std::int64_t> values(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
+  ASSERT_LT(index, values.size());
+  H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  values[index] = value;
+  H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
   H5Sclose(space);
   H5Dclose(set);
   H5Fclose(file);
@@ -108,6 +127,101 @@ TEST_F(VerifyCommand, RefusesFilesThatHaveNothingToVerify) {
     EXPECT_EQ(result.exit_code, 2) << name << result.out;
     EXPECT_NE(result.err.find(words), std::string::npos) << name << ": " << result.err;
   }
+}
+
+/// Overwrites an attribute of /settings.
+void set_setting(const std::string& path, const char* name, double value) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t group = H5Gopen2(file, "settings", H5P_DEFAULT);
+  ASSERT_GE(H5Adelete(group, name), 0);
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t attribute =
+      H5Acreate2(group, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT);
+  ASSERT_GE(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value), 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Gclose(group);
+  H5Fclose(file);
+}
+
+/// Puts a table of zeros in the place of a dataset.
+void replace_table(const std::string& path, const char* dataset, hsize_t columns) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t old = H5Dopen2(file, dataset, H5P_DEFAULT), old_space = H5Dget_space(old);
+  hsize_t extent[2] = {0, 0};
+  H5Sget_simple_extent_dims(old_space, extent, nullptr);
+  H5Sclose(old_space);
+  H5Dclose(old);
+  ASSERT_GE(H5Ldelete(file, dataset, H5P_DEFAULT), 0);
+  extent[1] = columns;
+  const hid_t space = H5Screate_simple(2, extent, nullptr);
+  const hid_t set =
+      H5Dcreate2(file, dataset, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  ASSERT_GE(set, 0);
+  H5Dclose(set);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+TEST_F(VerifyCommand, RefusesNumbersThatRecordingsDoNotHave) {
+  const auto record = [&](const char* scene) {
+    ASSERT_EQ(stiction({"run", example(scene), "--duration", "0.01", "--out", "r.h5"}).exit_code,
+              0);
+  };
+  const auto expect_refused = [&](const std::string& words) {
+    const auto result = stiction({"verify", "r.h5"});
+    EXPECT_EQ(result.exit_code, 2) << words << result.out;
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  };
+  for (const auto& [name, value] :
+       {std::pair("every", 1e300), std::pair("every", 0.0), std::pair("jacobians", 3.0),
+        std::pair("gyroscopic", -1.0), std::pair("gyroscopic", std::nan("")),
+        std::pair("tolerance", 0.0), std::pair("nonlinear", 0.5)}) {
+    record("incline");
+    set_setting(file("r.h5"), name, value);
+    expect_refused(std::string("setting '") + name + "'");
+  }
+  record("incline");
+  change_integer(file("r.h5"), "/contacts/status", 3, 7);
+  expect_refused("'contacts/status' contains 7");
+  record("incline");
+  change_integer(file("r.h5"), "/step", 3, std::numeric_limits<std::int64_t>::max());
+  expect_refused("step number");
+  record("heavy-chain");
+  replace_table(file("r.h5"), "/phases/turning", 1);
+  expect_refused("'phases/turning'");
+}
+
+TEST_F(VerifyCommand, RefusesOptionsThatMeanNothing) {
+  ASSERT_EQ(stiction({"run", example("incline"), "--duration", "0.01", "--out", "r.h5"}).exit_code,
+            0);
+  for (const char* tolerance : {"0", "-1e-8", "nan", "inf"})
+    EXPECT_EQ(stiction({"verify", "r.h5", "--tol", tolerance}).exit_code, 2) << tolerance;
+  EXPECT_EQ(stiction({"verify", "r.h5", "--friction", "nonsense"}).exit_code, 2);
+}
+
+TEST_F(VerifyCommand, DoesNotCallVerifiedWhatItCouldNotCheck) {
+  ASSERT_EQ(stiction({"run", example("incline"), "--duration", "0.01", "--out", "r.h5"}).exit_code,
+            0);
+  const hid_t old = H5Fopen(file("r.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(H5Ldelete(old, "phases", H5P_DEFAULT), 0);
+  H5Fclose(old);
+  const auto text = stiction({"verify", "r.h5"});
+  EXPECT_NE(text.out.find("verified in part; not checked: momentum"), std::string::npos)
+      << text.out;
+  const auto json = parse_json(stiction({"verify", "r.h5", "--json"}).out);
+  EXPECT_EQ(json["status"], "verified in part");
+  EXPECT_EQ(json["not_checked"][0], "momentum");
+  // No flush is complete: there are no rows.
+  const hid_t empty = H5Fopen(file("r.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t commit = H5Dopen2(empty, "commit", H5P_DEFAULT);
+  const hsize_t none[2] = {0, 3};
+  ASSERT_GE(H5Dset_extent(commit, none), 0);
+  H5Dclose(commit);
+  H5Fclose(empty);
+  const auto result = stiction({"verify", "r.h5"});
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_NE(result.err.find("no complete step"), std::string::npos) << result.err;
 }
 
 TEST_F(VerifyCommand, TakesExportedFrictionProblems) {

@@ -66,6 +66,21 @@ TEST(CleanRuns, BreakNoLawWithOtherOptions) {
   }));
 }
 
+/// The corner of the box is longer than the friction coefficient.
+TEST(CleanRuns, BreakNoLawWhereABoxOfFrictionSlipsDiagonally) {
+  const Scene scene = testing::scene_from_text(R"({"stiction": 1, "name": "diagonal",
+      "simulate": {"scheme": "moreau", "h": 1e-3, "friction": "box"}, "gravity": [0, 0, -9.81],
+      "materials": {"wood": {"mu": 0.5}},
+      "bodies": [
+        {"name": "ground", "static": true,
+         "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "wood"}]},
+        {"name": "ball", "mass": 1, "inertia": [1, 1, 1], "position": [0, 0, 0.1],
+         "velocity": [2, 1.9, 0],
+         "shapes": [{"type": "sphere", "radius": 0.1, "material": "wood"}]}]})");
+  const AuditedRun run(scene, options_of(scene), 20);
+  EXPECT_EQ(broken_laws(run.audit()), "");
+}
+
 /// All examples with all schemes: some 340 runs.
 TEST(SlowCleanRuns, OfAllExamplesBreakNoLaw) {
   int runs = 0;

@@ -263,12 +263,24 @@ std::vector<Fault> block_faults() {
       [](RecordedChunk& c, auto&) { c.certificate(kRow, 3) = -0.5; });
   add("residual above tolerance that is not flagged", Law::kStatus,
       [](RecordedChunk& c, auto&) { c.certificate(kRow, 1) = 1e-6; });
+  add("residual far above tolerance that is flagged", Law::kCertificate,
+      [](RecordedChunk& c, auto&) {
+        c.certificate(kRow, 0) = 1e-3;
+        c.flagged[kRow] = 1;
+      });
   add(
       "status of the run", Law::kStatus,
       [](RecordedChunk&, RecordingHeader& h) { h.status = "above tolerance"; }, 40);
   add(
       "status of the run that is none", Law::kStatus,
       [](RecordedChunk&, RecordingHeader& h) { h.status = "fine"; }, 40);
+  add(
+      "work before the first step", Law::kEnergy,
+      [](RecordedChunk& c, auto&) {
+        c.energy.col(3).array() += 1;  // closed all the same
+        c.energy.col(7).array() -= 1;
+      },
+      0);
   for (int i = 0; i < 8; ++i)
     add(fmt::format("{} energy", kEnergyNames[i]), Law::kEnergy,
         [i](RecordedChunk& c, auto&) { c.energy(kRow, i) += 1e-9; });
@@ -323,6 +335,49 @@ std::vector<Fault> mechanism_faults() {
   add("work of the brake", Law::kEnergy,
       [](RecordedChunk& c, auto&) { c.energy(kRow, 5) -= 1e-6; });
   return faults;
+}
+
+/// A box that slides on a plane, and all of it lifted off by a centimetre that its gaps admit.
+TEST(PlantedFaults, ContactsThatActAtADistanceAreNamed) {
+  const Scene scene = scene_from_text(R"({"stiction": 1, "name": "slide",
+      "simulate": {"scheme": "moreau", "h": 1e-3}, "gravity": [0, 0, -9.81],
+      "bodies": [
+        {"name": "ground", "static": true, "shapes": [{"type": "plane", "normal": [0, 0, 1]}]},
+        {"name": "box", "mass": 2, "inertia": [0.02, 0.02, 0.02], "position": [0, 0, 0.1],
+         "velocity": [1, 0, 0], "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2]}]}]})");
+  for (const char* scheme : {"moreau", "anitescu-potra", "trapezoidal-2"}) {
+    SCOPED_TRACE(scheme);
+    SimulationOptions options = options_of(scene);
+    options.scheme = scheme;
+    const AuditedRun run(scene, options, 10);
+    EXPECT_EQ(broken_laws(run.audit()), "");
+    const AuditReport report = run.audit([](RecordedChunk& c, RecordingHeader&) {
+      c.phases.gap[static_cast<std::size_t>(pressing(c, 5))] += 0.01;
+    });
+    EXPECT_GT(report[Law::kComplementarity].broken, 0) << broken_laws(report);
+    EXPECT_EQ(report[Law::kComplementarity].first_broken.step, 5);
+  }
+}
+
+/// A box that slides fast and sinks by less than its way in a step.
+TEST(PlantedFaults, SinkingIsNamedHoweverFastABodySlides) {
+  const Scene scene = scene_from_text(R"({"stiction": 1, "name": "fast",
+      "simulate": {"scheme": "moreau", "h": 1e-2}, "gravity": [0, 0, -9.81],
+      "materials": {"ice": {"mu": 0}},
+      "bodies": [
+        {"name": "ground", "static": true,
+         "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "ice"}]},
+        {"name": "box", "mass": 2, "inertia": [0.02, 0.02, 0.02], "position": [0, 0, 0.1],
+         "velocity": [10, 0, 0],
+         "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2], "material": "ice"}]}]})");
+  const AuditedRun run(scene, options_of(scene), 10);
+  EXPECT_EQ(broken_laws(run.audit()), "");
+  const AuditReport report = run.audit(
+      [](RecordedChunk& c, RecordingHeader& h) { c.q(5, index_of(h.q_names, "box.z")) -= 1e-3; });
+  for (const Law law : {Law::kPenetration, Law::kCertificate}) {
+    EXPECT_GT(report[law].broken, 0) << broken_laws(report);
+    EXPECT_EQ(report[law].first_broken.step, 5) << broken_laws(report);
+  }
 }
 
 void check_all(const std::vector<Fault>& faults) {

@@ -1,5 +1,6 @@
 // stiction verify FILE: re-derive every law from a recording, or of a stored answer to a problem.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -80,6 +81,9 @@ class Counter {
 std::optional<Subject> verify_recording(const VerifyOptions& options, AuditReport& report) {
   RecordingStream stream(options.file);
   const RecordingHeader& header = stream.header();
+  if (header.num_rows == 0)
+    throw InputError(fmt::format("recording '{}' has no complete step: there is nothing to verify",
+                                 options.file));
   const std::optional<Scene> scene = read_recorded_scene(header, options.meshes);
   if (!scene) return std::nullopt;
   AuditSettings settings = read_settings(header, fallback_settings(scene->simulate), report.notes);
@@ -88,7 +92,6 @@ std::optional<Subject> verify_recording(const VerifyOptions& options, AuditRepor
   audit_recording(stream, scene->model, settings, report,
                   [&](std::int64_t done, std::int64_t all) { counter.show(done, all); });
   note_extent(header, report.time(), report);
-  if (header.num_rows == 0) report.notes.emplace_back("the recording has no complete step");
   Subject subject;
   subject.title = fmt::format("{}: {}, {}, {} rows, recorded by version {}", header.name,
                               header.scheme, header.solver, header.num_rows, header.version);
@@ -125,6 +128,21 @@ Subject verify_problem(const VerifyOptions& options, AuditReport& report) {
   return subject;
 }
 
+/// Laws about which nothing could be said though they concern this file.
+std::vector<std::string> unchecked_laws(const AuditReport& report) {
+  std::vector<std::string> names;
+  for (int i = 0; i < kNumLaws; ++i) {
+    const auto law = static_cast<Law>(i);
+    if (report[law].checks == 0 && !report[law].unchecked.empty()) names.emplace_back(to_text(law));
+  }
+  return names;
+}
+
+std::string verdict_of(const AuditReport& report) {
+  if (report.is_broken()) return "broken";
+  return unchecked_laws(report).empty() ? "verified" : "verified in part";
+}
+
 nlohmann::ordered_json to_json(const Finding& finding) {
   const auto number = [](double x) {
     return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json();
@@ -138,7 +156,7 @@ nlohmann::ordered_json to_json(const Finding& finding) {
 
 std::string to_json(const Subject& subject, const AuditReport& report) {
   nlohmann::ordered_json object = subject.json;
-  object["status"] = report.is_broken() ? "broken" : "verified";
+  object["status"] = verdict_of(report);
   object["laws"] = nlohmann::ordered_json::array();
   for (int i = 0; i < kNumLaws; ++i) {
     const auto law = static_cast<Law>(i);
@@ -150,6 +168,7 @@ std::string to_json(const Subject& subject, const AuditReport& report) {
     for (const auto& [reason, steps] : outcome.unchecked) entry["not_checked"][reason] = steps;
     object["laws"].push_back(entry);
   }
+  object["not_checked"] = unchecked_laws(report);
   object["notes"] = report.notes;
   return object.dump() + "\n";
 }
@@ -181,7 +200,10 @@ std::string to_summary(const Subject& subject, const AuditReport& report) {
     for (const auto& [reason, steps] : outcome.unchecked)
       text += fmt::format("          not checkable in {} rows: {}\n", steps, reason);
   }
-  return text + (report.is_broken() ? "broken\n" : "verified\n");
+  text += verdict_of(report);
+  const std::vector<std::string> unchecked = unchecked_laws(report);
+  if (!unchecked.empty()) text += fmt::format("; not checked: {}", fmt::join(unchecked, ", "));
+  return text + "\n";
 }
 
 int verify(const VerifyOptions& options) {
@@ -207,10 +229,21 @@ void add_verify_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<VerifyOptions>();
   command->add_option("file", options->file, "recording, or problem file with a /solution (HDF5)")
       ->required();
-  command->add_option("--tol", options->tolerance,
-                      "tolerance on residuals; default that of the run, 1e-8 for problems");
-  command->add_option("--friction", options->friction,
-                      "disc, box or polygon:K, for problems; default as in the file");
+  command
+      ->add_option("--tol", options->tolerance,
+                   "tolerance on residuals; default that of the run, 1e-8 for problems")
+      ->check([](const std::string& text) -> std::string {
+        double value = 0;
+        const bool is_good =
+            CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value > 0;
+        return is_good ? "" : fmt::format("is '{}', must be a finite number > 0", text);
+      });
+  command
+      ->add_option("--friction", options->friction,
+                   "disc, box or polygon:K, for problems; default as in the file")
+      ->check([](const std::string& text) -> std::string {
+        return try_parse_friction_section(text) ? "" : "expected disc, box or polygon:K, K even";
+      });
   command->add_option("--meshes", options->meshes,
                       "folder of the files that the scene names; default that of the recording");
   command->add_flag("--quiet", options->is_quiet, "say it with the exit status only");

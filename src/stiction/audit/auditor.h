@@ -35,6 +35,7 @@ class Auditor {
     State state;
     Eigen::Matrix<double, 1, Eigen::Dynamic> energy, certificate;
     bool follows = false;  // directly from the row before
+    bool is_flagged = false;
     double step_tolerance = 0;
   };
   void check_row(const RecordedChunk& chunk, std::int64_t k, AuditReport& report);
@@ -43,7 +44,10 @@ class Auditor {
   void check_quaternions(const Row& row, AuditReport& report) const;
   void check_phases(const std::vector<AuditedPhase>& phases, Row& row, AuditReport& report);
   void check_motion(const AuditedPhase& phase, AuditReport& report) const;
-  void check_places(const std::vector<AuditedPhase>& phases, const Row& row, AuditReport& report);
+  void check_places(const std::vector<AuditedPhase>& phases, AuditReport& report);
+  /// Of the phase that problem_ has.
+  void check_touching(const AuditedPhase& phase, AuditReport& report);
+  double free_fall(const AuditedPhase& phase, int contact) const;
   void check_totals(const RecordedChunk& chunk, const Row& row,
                     const std::vector<AuditedPhase>& phases, AuditReport& report);
   void check_contact_totals(const RecordedChunk& chunk, const Row& row,
@@ -75,6 +79,10 @@ class Auditor {
   bool has_bounds_ = false;
   double smallest_gap_ = 0;  // of shapes, at the end of the step at hand
   std::int64_t num_flagged_ = 0;
+  /// Gaps, [m], of contacts that pressed when they were seen last, and whether the row before says
+  /// all that do.
+  std::map<std::uint64_t, double> pressed_;
+  bool knows_pressing_ = false, last_has_phases_ = false;
   std::set<GeometryLaws::Pair> found_;  // that had a contact in the step at hand
 };
 

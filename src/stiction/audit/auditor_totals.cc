@@ -245,6 +245,11 @@ void Auditor::check_energy(const Row& row, const PhaseWork* work, AuditReport& r
   const double held = e[kKinetic] + e[kPotential] + e[kSpring];
   const double booked = e[kApplied] + e[kMotor] + e[kFriction] + e[kImpact] + e[kNumerical];
   if (!has_last_) start_energy_ = held - booked;
+  if (row.step == 0)
+    for (int i = kApplied; i <= kNumerical; ++i)
+      report.check(Law::kEnergy, std::abs(e[i]), 1e-300, [&] {
+        return fmt::format("{} work before the first step [J]", kEnergyNames[i]);
+      });
   double size = e.cwiseAbs().sum() + std::abs(start_energy_);
   report.check(Law::kEnergy, std::abs(held - start_energy_ - booked), kUlps * size, [] {
     return std::string("closure: kinetic + potential + spring − start − all work [J]");

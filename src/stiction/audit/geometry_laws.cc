@@ -108,7 +108,7 @@ std::vector<GeometryLaws::Pair> GeometryLaws::near_pairs(const std::vector<Pose>
 Separation::Result GeometryLaws::measure(const Pair& pair, const std::vector<Pose>& poses,
                                          double reach) const {
   return Separation::measure({shapes_[pair.first], poses[pair.first]},
-                             {shapes_[pair.second], poses[pair.second]}, reach, hints_);
+                             {shapes_[pair.second], poses[pair.second]}, reach);
 }
 
 double GeometryLaws::size_of(const Pair& pair) const {
@@ -214,34 +214,58 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, AuditRepor
   const bool is_exact =
       settings_.scheme == SchemeName::kStewartTrinkle && settings_.stepping.nonlinear;
   double smallest = kInfinity;
-  std::map<Pair, double> allowances;
+  turned_ = 0;
   for (const Pair& pair : near_pairs(end_, ways)) {
     const Separation::Result result = measure(pair, end_, 1e-3 * size_of(pair));
     smallest = std::min(smallest, result.gap);
     const Travel &of_a = travels[pair.first], &of_b = travels[pair.second];
-    const double size = size_of(pair), turn = of_a.turn + of_b.turn;
-    const auto known = allowance_.find(pair);
-    // What the scheme's contacts leave: the linearised gap is off by (turn)² size in a step, and a
-    // scheme without location has them act a step late.
-    double allowance = known == allowance_.end() ? 0 : known->second;
-    allowance += turn * turn * size + settings_.tolerance * (of_a.way + of_b.way);
-    const double late = locates || is_exact ? 0 : 1.5 * (of_a.way + of_b.way);
+    const double size = size_of(pair), turn = of_a.turn + of_b.turn, way = of_a.way + of_b.way;
+    const bool has_surface = shapes_[pair.first].is_surface() || shapes_[pair.second].is_surface();
+    turned_ = std::max(turned_, turn * size + (has_surface ? way : 0));
+    if (h == 0) continue;  // a start may overlap
+    const bool is_found = found.contains(pair);
+    const double overlap = std::max(0.0, -result.gap);
     const double slack = kPlace * (size + 1e-3 * extent_) +
                          2 * std::max(events.contact_tolerance, events.contact_growth * h * h * h);
-    allowance = std::max(allowance, late);
-    if (known == allowance_.end() && h == 0) allowance = std::max(0.0, -result.gap);  // a start
-    allowances[pair] = allowance;
-    report.check(Law::kPenetration, std::max(0.0, -result.gap), allowance + slack,
-                 [&] { return fmt::format("{}: overlap [m]", name_of(pair)); });
-    if (h == 0 || found.contains(pair)) continue;
-    const double unseen = locates || is_exact ? slack : slack + allowance;
-    report.check(Law::kContactsFound, std::max(0.0, -result.gap), unseen + turn * size, [&] {
+    // What the scheme's contacts add in a step: the linearised gap is off by (turn)² size, and by
+    // turn times way where the normal turns.
+    double added = turn * (turn * size + 2 * way) + settings_.tolerance * way;
+    // Without location contacts act a step late, on convex shapes that touch already those of
+    // features that turn in; those that yield, and all of `spook`, sink in as their rows say.
+    const bool is_old = is_found && found_before_.contains(pair) && !has_surface &&
+                        settings_.scheme != SchemeName::kSpook && !yields(pair);
+    if (!locates && !is_exact) added += 1.5 * (is_old ? turn * size : way);
+    double most = added;
+    if (is_found && overlap > added + slack) most += overlap_at_start(pair);
+    report.check(Law::kPenetration,
+                 std::min(overlap, overlap > most + slack ? bound_overlap(pair) : overlap),
+                 most + slack, [&] { return fmt::format("{}: overlap [m]", name_of(pair)); });
+    if (is_found) continue;
+    const double unseen = locates || is_exact ? slack : slack + added;
+    report.check(Law::kContactsFound, overlap, unseen + turn * size, [&] {
       return fmt::format("{}: overlap of shapes that had no contact in the step [m]",
                          name_of(pair));
     });
   }
-  allowance_ = std::move(allowances);
+  found_before_ = found;
   return smallest;
+}
+
+double GeometryLaws::overlap_at_start(const Pair& pair) const {
+  return std::max(0.0, -measure(pair, start_, 0).gap);
+}
+
+/// Any direction bounds the overlap of convex shapes from above: that of the start of the step may
+/// be better than what a search has found.
+double GeometryLaws::bound_overlap(const Pair& pair) const {
+  const AuditShape &a = shapes_[pair.first], &b = shapes_[pair.second];
+  if (a.is_surface() || b.is_surface()) return kInfinity;
+  return std::max(0.0, -Separation::along({a, end_[pair.first]}, {b, end_[pair.second]},
+                                          measure(pair, start_, 0).normal));
+}
+
+bool GeometryLaws::yields(const Pair& pair) const {
+  return surfaces_->law_of({pair.first, pair.second, {}}).compliance > 0;
 }
 
 void GeometryLaws::check_passage(const State& start, const State& end, const std::set<Pair>& found,

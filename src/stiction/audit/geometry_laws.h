@@ -24,7 +24,7 @@ class GeometryLaws {
 
   bool has_shapes() const { return surfaces_ != nullptr; }
   /// Forgets what came before: the next row does not follow.
-  void restart() { allowance_.clear(); }
+  void restart() { found_before_.clear(); }
 
   using Pair = std::pair<int, int>;  // shapes, the smaller first
   /// Where the step begins that the next calls are about, and the configuration they look at.
@@ -40,6 +40,8 @@ class GeometryLaws {
   /// Overlaps there, the end of a step of length h; `found` are the pairs that had contacts in it.
   /// Returns the smallest gap of shapes near each other, infinite if there are none.
   double check_end(double h, const std::set<Pair>& found, AuditReport& report);
+  /// [m] how far features fixed at the start of that step may be off at its end.
+  double turned() const { return turned_; }
   /// Between the start and the end of a step.
   void check_passage(const State& start, const State& end, const std::set<Pair>& found,
                      AuditReport& report);
@@ -58,6 +60,9 @@ class GeometryLaws {
   std::vector<Pair> near_pairs(const std::vector<Pose>& poses, std::span<const double> ways) const;
   Separation::Result measure(const Pair& pair, const std::vector<Pose>& poses, double reach) const;
   bool may_touch(int a, int b) const;
+  double overlap_at_start(const Pair& pair) const;
+  double bound_overlap(const Pair& pair) const;
+  bool yields(const Pair& pair) const;  // its contacts have a compliance of their own
   std::string name_of(const Pair& pair) const;
   double size_of(const Pair& pair) const;
 
@@ -66,10 +71,10 @@ class GeometryLaws {
   const Surfaces* surfaces_ = nullptr;
   const Model::Part* part_ = nullptr;
   std::vector<AuditShape> shapes_;
-  std::map<Pair, double> allowance_;  // [m] that pairs near each other may overlap by
-  double extent_ = 0;                 // [m] largest coordinate at hand
+  std::set<Pair> found_before_;  // in the step before
+  double extent_ = 0;            // [m] largest coordinate at hand
+  double turned_ = 0;
   std::vector<Pose> start_, end_;
-  std::vector<Eigen::Vector3d> hints_;
 };
 
 }  // namespace stiction

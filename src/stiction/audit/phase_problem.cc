@@ -732,7 +732,11 @@ std::string PhaseProblem::assemble(const AuditedPhase& phase, const AuditedPhase
       add_mass(here, &here, phase);
       if (settings_.stepping.gyroscopic != GyroscopicTerm::kExplicit)
         make_gyroscopic_implicit(here, phase);
-      if (settings_.stepping.spook.geometric_stiffness) add_turning(phase);
+      if (settings_.stepping.spook.geometric_stiffness) {
+        if (phase.turning.size() != phase.impulse.size())
+          return "the forces that geometric stiffness is made of are not recorded";
+        add_turning(phase);
+      }
       add_spook_rows(phase);
       add_spook_contacts(phase);
       return {};

@@ -68,7 +68,7 @@ std::vector<AuditedPhase> PhaseReader::read(const RecordedChunk& chunk, std::int
     if (from.rows[i] >= 0) phase.rows = read_state(from.rows[i], phase.start.t + phase.length);
     const auto nj = static_cast<std::size_t>(from.impulse.cols());
     phase.impulse.assign(from.impulse.data() + i * nj, from.impulse.data() + (i + 1) * nj);
-    if (from.turning.cols() > 0)
+    if (from.turning.cols() == from.impulse.cols())
       phase.turning.assign(from.turning.data() + i * nj, from.turning.data() + (i + 1) * nj);
     for (std::int64_t c = from.contact_start[i]; c < from.contact_start[i + 1]; ++c) {
       AuditedContact contact{.id = from.id[c],

@@ -83,6 +83,10 @@ double section_support(const FrictionSection& section, int num_tangents, const V
   return largest;
 }
 
+double section_radius(const FrictionSection& section, int num_tangents) {
+  return num_tangents == 2 && section.kind == FrictionSection::Kind::kBox ? std::numbers::sqrt2 : 1;
+}
+
 void ResidualBounds::include(const ResidualBounds& other) {
   raise(momentum_low, other.momentum_low);
   raise(momentum_high, other.momentum_high);
@@ -188,8 +192,7 @@ class Judge {
         slack += block.rounding[i] * norm(b, VectorXd::Unit(block.rounding.size(), i));
       const double low = std::max(0.0, error - slack), high = error + slack;
       const double figure = low == 0 ? 0 : low / block.load;
-      report_.check(Law::kMomentum, std::isfinite(error) ? figure : kInfinity, tolerance_,
-                    [&] { return names_.block(b); });
+      hold(Law::kMomentum, {error, slack, block.load}, [&] { return names_.block(b); });
       raise(bounds_.momentum_low, figure);
       raise(bounds_.momentum_high, block.load > 0 ? high / block.load : 0);
     }
@@ -304,16 +307,25 @@ class Judge {
     for (int i = 0; i < n; ++i) {
       const auto where = [&] { return names_.row(i); };
       const double figure = relative(error[i], slack[i], scale);
-      report_.check(Law::kJointRows, figure, tolerance_, where);
+      hold(Law::kJointRows, {error[i], slack[i], scale}, where);
       if (std::isfinite(problem_.lower[i]) || std::isfinite(problem_.upper[i]))
-        report_.check(
-            Law::kEffortBounds,
-            relative(excess[i], kUlps * std::abs(solution_.lambda[i]) * std::sqrt(row_omega_[i]),
-                     scale),
-            tolerance_, where);
+        hold(Law::kEffortBounds,
+             {excess[i], kUlps * std::abs(solution_.lambda[i]) * std::sqrt(row_omega_[i]), scale},
+             where);
       raise(bounds_.bilateral_low, figure);
       raise(bounds_.bilateral_high, scale > 0 ? (error[i] + slack[i]) / scale : 0);
     }
+  }
+
+  struct Measured {
+    double error, slack, scale;
+  };
+  /// The figure is the whole error; what rounding may have done to it is added to the tolerance.
+  void hold(Law law, const Measured& m, const AuditReport::Where& where) {
+    if (!(m.scale > 0) || !std::isfinite(m.error))
+      report_.check(law, relative(m.error, m.slack, m.scale), tolerance_, where);
+    else
+      report_.check(law, std::max(0.0, m.error) / m.scale, tolerance_ + m.slack / m.scale, where);
   }
 
   /// What is left of an error after rounding, over its scale.
@@ -368,7 +380,9 @@ class Judge {
     const auto tangential = [&](double normal) {
       return nearest_in_section(section, num_tangents, local.mu * normal, z_T);
     };
-    double low = 0, high = std::max(0.0, z[0]) + local.mu * z_T.norm();
+    // The slope is positive beyond, since ‖β‖ ≤ μ'ν times the section's radius.
+    double low = 0, high = std::max(0.0, z[0]) +
+                           local.mu * section_radius(section, num_tangents) * z_T.norm();
     while (true) {
       const double middle = 0.5 * (low + high);
       if (!(middle > low && middle < high)) break;
@@ -398,36 +412,37 @@ class Judge {
   /// With ε the natural map's value there are y ∈ K*, x ∈ K, x ⊥ y with û' = y + ε, r' = x + ε
   /// (Moreau's decomposition of r' − û'). Hence
   ///   dist(r', K) ≤ ‖ε‖,
-  ///   −u'_N ≤ (1 + μ')‖ε‖ and min(ν', u'_N) ≤ (1 + μ')‖ε‖, since y_N = μ'σ(−y_T) where x_N > 0,
-  ///   ‖β' − P(β' − u'_T)‖ ≤ (3 + μ')‖ε‖, P onto μ'ν'·B: zero for (x_T, y_T, μ'x_N), and β', u'_T
-  ///   and
-  ///     the radius differ from these by ε, ε and μ'ε.
+  ///   −u'_N ≤ (1 + ρμ')‖ε‖ and min(ν', u'_N) ≤ (1 + ρμ')‖ε‖, since y_N = μ'σ(−y_T) where x_N > 0,
+  ///     and σ has the Lipschitz constant ρ = max {‖b‖ : b ∈ B}, √2 for the box,
+  ///   ‖β' − P(β' − u'_T)‖ ≤ (3 + ρμ')‖ε‖, P onto μ'ν'·B: zero for (x_T, y_T, μ'x_N), and β', u'_T
+  ///     and the section differ from these by ε, ε and ρμ'ε.
   void judge_contact(int j, const Local& local, double scale) {
     const int num_tangents = problem_.contacts.num_rows(j) - 1;
     const FrictionSection& section = problem_.section[j];
     const auto where = [&] { return names_.contact(j); };
     const double slack = local.rounding;
+    const double reach = section_radius(section, num_tangents) * local.mu;
     const Vector2d beta = local.r.tail<2>(), slip = local.u.tail<2>();
     const double normal = local.r[0], radius = local.mu * std::max(0.0, normal);
 
     const double outside =
         std::hypot(std::min(0.0, normal),
                    (beta - nearest_in_section(section, num_tangents, radius, beta)).norm());
-    report_.check(Law::kCones, relative(outside, kUlps * local.r.norm(), scale), tolerance_, where);
+    hold(Law::kCones, {outside, kUlps * local.r.norm(), scale}, where);
 
-    const double closing = std::max(-local.u[0], std::min(normal, local.u[0])) / (1 + local.mu);
-    report_.check(Law::kComplementarity, relative(closing, slack, scale), tolerance_, where);
+    const double closing = std::max(-local.u[0], std::min(normal, local.u[0])) / (1 + reach);
+    hold(Law::kComplementarity, {closing, slack, scale}, where);
 
     if (num_tangents > 0) {
       const double lack =
           (beta - nearest_in_section(section, num_tangents, radius, beta - slip)).norm() /
-          (3 + local.mu);
-      report_.check(Law::kDissipation, relative(lack, slack, scale), tolerance_, where);
+          (3 + reach);
+      hold(Law::kDissipation, {lack, slack, scale}, where);
     }
     const double natural = natural_map(local, section, num_tangents);
     const double search = kUlps * local.r.norm();
-    raise(bounds_.cone_low, relative(natural, (3 + local.mu) * slack + search, scale));
-    raise(bounds_.cone_high, scale > 0 ? (natural + (3 + local.mu) * slack + search) / scale : 0);
+    raise(bounds_.cone_low, relative(natural, (3 + reach) * slack + search, scale));
+    raise(bounds_.cone_high, scale > 0 ? (natural + (3 + reach) * slack + search) / scale : 0);
   }
 
   const StepProblem& problem_;

@@ -44,5 +44,7 @@ Eigen::Vector2d nearest_in_section(const FrictionSection& section, int num_tange
                                    const Eigen::Vector2d& beta);
 /// σ_B(x) = max {bᵀx : b ∈ B}.
 double section_support(const FrictionSection& section, int num_tangents, const Eigen::Vector2d& x);
+/// max {‖b‖ : b ∈ B}.
+double section_radius(const FrictionSection& section, int num_tangents);
 
 }  // namespace stiction

@@ -47,6 +47,12 @@ void check_rows(const Hdf5File& file, const std::string& object, std::int64_t nu
     fail(file, fmt::format("'{}' has {} rows, the last flush counts {}", object, stored, num_rows));
 }
 
+ContactStatus to_status(const Hdf5File& file, int number) {
+  if (number < 0 || number > static_cast<int>(ContactStatus::kSlip))
+    fail(file, fmt::format("'contacts/status' contains {}, which is not 0, 1 or 2", number));
+  return static_cast<ContactStatus>(number);
+}
+
 RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::int64_t first,
                         std::int64_t num_rows, std::size_t num_columns) {
   const Hdf5Shape shape = file.shape(object);

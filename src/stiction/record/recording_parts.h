@@ -12,6 +12,7 @@
 #include "stiction/base/error.h"
 #include "stiction/base/hdf5_file.h"
 #include "stiction/base/linear_algebra.h"
+#include "stiction/problem/contact_status.h"
 
 namespace stiction::recording_parts {
 
@@ -42,6 +43,9 @@ std::vector<T> read_column(const Hdf5File& file, const std::string& object, std:
   check_rows(file, object, first + num_rows);
   return file.read_range<T>(object, first, num_rows);
 }
+
+/// Throws InputError if there is no such status.
+ContactStatus to_status(const Hdf5File& file, int number);
 
 RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::int64_t first,
                         std::int64_t num_rows, std::size_t num_columns);

@@ -71,11 +71,8 @@ void read_contacts(const Hdf5File& file, std::int64_t n, RecordedContacts& conta
   contacts.gap = read_column<double>(file, "contacts/gap", 0, n);
   contacts.impulse = read_matrix(file, "contacts/impulse", 0, n, 3);
   contacts.slip = read_matrix(file, "contacts/slip", 0, n, 2);
-  for (const int status : read_column<int>(file, "contacts/status", 0, n)) {
-    if (status < 0 || status > static_cast<int>(ContactStatus::kSlip))
-      fail(file, fmt::format("'contacts/status' contains {}, which is not 0, 1 or 2", status));
-    contacts.status.push_back(static_cast<ContactStatus>(status));
-  }
+  for (const int status : read_column<int>(file, "contacts/status", 0, n))
+    contacts.status.push_back(to_status(file, status));
 }
 
 /// Finds the contacts of every row; both lists of step numbers increase.

@@ -48,6 +48,13 @@ std::vector<std::int64_t> index_rows(const std::vector<std::int64_t>& numbers,
   return starts;
 }
 
+/// A table of the schemes that have geometric stiffness: all columns, or none.
+RowMatrixXd read_turning(const Hdf5File& file, const std::string& object, std::int64_t first,
+                         std::int64_t num_rows, std::size_t num_columns) {
+  const bool is_there = file.shape(object).columns != 0;
+  return read_matrix(file, object, first, num_rows, is_there ? num_columns : 0);
+}
+
 }  // namespace
 
 struct RecordingStream::Impl {
@@ -169,7 +176,7 @@ void RecordingStream::Impl::read_contacts(std::int64_t n, RecordedContacts& out)
   out.slip = read_matrix(file, "contacts/slip", first, n, 2);
   out.status.clear();
   for (const int status : read_column<int>(file, "contacts/status", first, n))
-    out.status.push_back(static_cast<ContactStatus>(status));
+    out.status.push_back(to_status(file, status));
   contacts.next += n;
 }
 
@@ -196,8 +203,7 @@ void RecordingStream::Impl::read_phases(std::int64_t n, RecordedChunk& chunk) {
   out.state = read_column<std::int64_t>(file, "phases/state", first, n);
   out.rows = read_column<std::int64_t>(file, "phases/rows", first, n);
   out.impulse = read_matrix(file, "phases/impulse", first, n, header.joint_names.size());
-  const auto num_turning = static_cast<std::size_t>(file.shape("phases/turning").columns);
-  out.turning = read_matrix(file, "phases/turning", first, n, num_turning);
+  out.turning = read_turning(file, "phases/turning", first, n, header.joint_names.size());
   phases.next += n;
   read_states(out);
 
@@ -211,8 +217,7 @@ void RecordingStream::Impl::read_phases(std::int64_t n, RecordedChunk& chunk) {
   out.normal = read_matrix(file, "phases/contacts/normal", first_contact, m, 3);
   out.gap = read_column<double>(file, "phases/contacts/gap", first_contact, m);
   out.contact_impulse = read_matrix(file, "phases/contacts/impulse", first_contact, m, 3);
-  const auto columns = static_cast<std::size_t>(file.shape("phases/contacts/turning").columns);
-  out.contact_turning = read_matrix(file, "phases/contacts/turning", first_contact, m, columns);
+  out.contact_turning = read_turning(file, "phases/contacts/turning", first_contact, m, 3);
   phase_contacts.next += m;
 
   out.row_start = index_rows(chunk.step, out.step);
