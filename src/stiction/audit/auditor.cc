@@ -261,7 +261,7 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
               free_fall(phase, static_cast<int>(j));
     } else {
       // What closed is closed up to the tolerance, or to what its speed passes within that of the
-      // time; what presses goes on, and its gap changes by what turns within a phase.
+      // time; what presses goes on, and its gap changes by what moves within a phase.
       const BlockRows& rows = problem_.problem.contacts;
       double rate = 0, way = 0;
       for (int e = rows.entry_start(static_cast<int>(j));
@@ -280,7 +280,7 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
       }
       most += std::max(events.contact_tolerance,
                        events.contact_growth * header_.h * header_.h * header_.h) +
-              2 * events.time_tolerance * rate;
+              2 * events.time_tolerance * rate + way;
       if (before != pressed_.end()) most += before->second + 2 * way * way * extent;
     }
     report.check(Law::kComplementarity, std::max(0.0, contact.gap), most, [&] {
