@@ -58,7 +58,9 @@ std::string find_fault(const fs::path& page, const std::string& link) {
 bool is_page(const fs::path& path) {
   if (path.extension() != ".md") return false;
   const std::string text = path.string();
-  return text.find("/build/") == std::string::npos && text.find("/.git/") == std::string::npos;
+  for (const char* foreign : {"/build/", "/.git/", "/node_modules/"})
+    if (text.find(foreign) != std::string::npos) return false;
+  return true;
 }
 
 TEST(Documents, EveryRelativeLinkLeadsSomewhere) {
