@@ -149,6 +149,56 @@ TEST(AutoSolver, GivesTheSameBitsWhateverItSolvedBefore) {
   }
 }
 
+/// Beside what is there, with nothing in common.
+void append(const StepProblem& from, StepProblem& to) {
+  const int first = to.num_blocks();
+  const auto copy_entries = [&](const BlockRows& rows, int i, BlockRows& target) {
+    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
+      target.add_entry(first + rows.entry_block(e), rows.entry_columns(e)) =
+          rows.entry_matrix(i, e);
+  };
+  for (int b = 0; b < from.num_blocks(); ++b) {
+    to.add_mass_block(from.block_size(b)) = from.mass_block(b);
+    to.block_p(first + b) = ConstVectorMap(from.p.data() + from.dof_start[b], from.block_size(b));
+  }
+  for (int i = 0; i < from.num_bilateral(); ++i) {
+    to.add_bilateral_row({from.compliance[i], from.bias[i], from.lower[i], from.upper[i]});
+    copy_entries(from.bilateral, i, to.bilateral);
+  }
+  for (int j = 0; j < from.num_contacts(); ++j) {
+    to.add_contact({from.contacts.num_rows(j) - 1, from.mu[j], from.section[j], from.key[j]});
+    copy_entries(from.contacts, j, to.contacts);
+    for (int k = 0; k < from.contacts.num_rows(j); ++k) {
+      const int old = from.contacts.row_start(j) + k;
+      const int row = to.num_contact_rows() - from.contacts.num_rows(j) + k;
+      to.contact_bias[row] = from.contact_bias[old];
+      to.contact_compliance[row] = from.contact_compliance[old];
+    }
+  }
+}
+
+TEST(AutoSolver, GivesTheSameBitsForAnyNumberOfThreads) {
+  StepProblem problem;
+  problem.h = 0.01;
+  for (std::uint64_t seed = 0; seed < 40; ++seed)
+    append(testing::disc_problem(seed, {.allow_strange_units = false}), problem);
+  for (const double acceptable : {0.0, 1e-8}) {
+    StepSolution expected;
+    const SolverReport first = AutoSolver({.acceptable = acceptable}).solve(problem, expected);
+    for (const int num_threads : {2, 5}) {
+      AutoSolver solver({.acceptable = acceptable, .num_threads = num_threads});
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        StepSolution solution;
+        const SolverReport report = solver.solve(problem, solution);
+        EXPECT_TRUE(solution.is_identical(expected)) << num_threads;
+        EXPECT_EQ(report.status, first.status);
+        EXPECT_EQ(report.iterations, first.iterations);
+        EXPECT_EQ(report.stage, first.stage);
+      }
+    }
+  }
+}
+
 /// Two contacts that push a point from both sides: no velocity satisfies both.
 void add_wedge(StepProblem& problem, int num_tangents) {
   const int block = problem.num_blocks();

@@ -100,7 +100,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   add_files(command, options);
   command
       .add_option("--threads", options.threads,
-                  "threads for finding contacts; results are the same for any number")
+                  "threads for contacts and islands; results are the same for any number")
       ->check(count());
   command
       .add_option("--budget", options.budget,

@@ -105,8 +105,26 @@ bool ContactModel::detect_further(const State& state, double h, const State& end
       has_moved_further = true;
     }
   }
-  if (has_moved_further) detect_again(state, h);
-  return has_moved_further;
+  if (!has_moved_further) return false;
+  std::swap(last_detected_, detected_);
+  std::swap(last_alternatives_, alternatives_);
+  detect_again(state, h);
+  if (alternatives_ != last_alternatives_ || has_met_others(end)) return true;
+  std::swap(last_detected_, detected_);
+  std::swap(last_alternatives_, alternatives_);
+  return false;
+}
+
+/// Whether contacts that were not known before are closed at `end`: a step that leaves them open
+/// would not have been another one with them.
+bool ContactModel::has_met_others(const State& end) {
+  known_keys_.clear();
+  for (const DetectedContact& contact : last_detected_) known_keys_.push_back(contact.key);
+  std::sort(known_keys_.begin(), known_keys_.end());
+  return std::any_of(detected_.begin(), detected_.end(), [&](const DetectedContact& contact) {
+    return !std::binary_search(known_keys_.begin(), known_keys_.end(), contact.key) &&
+           !(evaluate_pair(end.t, end.q, contact).touch.gap > 0);
+  });
 }
 
 void ContactModel::detect_again(const State& state, double h) {

@@ -33,7 +33,7 @@ class ContactModel : public Model {
   /// separate best at `state`.
   void detect(const State& state, double h, bool wants_alternatives = false);
   /// The same with a wider reach for shapes that moved further, to `end`, than was expected. False
-  /// if there are none: then nothing is changed.
+  /// if they have not met anything new there: then nothing is changed.
   bool detect_further(const State& state, double h, const State& end);
 
   /// A generalised force [N, N m] on top of what the systems exert, constant until it is set anew:
@@ -111,6 +111,7 @@ class ContactModel : public Model {
   struct Patch {
     int first = 0, count = 0;
     bool is_first = true;
+    bool operator==(const Patch&) const = default;
   };
   /// A system with shapes.
   struct PartWithSurfaces {
@@ -124,6 +125,7 @@ class ContactModel : public Model {
 
   void detect_again(const State& state, double h);
   void detect_part(int index, const State& state, double h);
+  bool has_met_others(const State& end);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
   template <class Rank, class Suppress>
@@ -133,10 +135,11 @@ class ContactModel : public Model {
   VectorXd held_force_;
   CollisionOptions options_;
   std::vector<PartWithSurfaces> surfaces_;
-  std::vector<DetectedContact> detected_;
-  std::vector<Patch> alternatives_;
+  std::vector<DetectedContact> detected_, last_detected_;
+  std::vector<Patch> alternatives_, last_alternatives_;
   bool wants_alternatives_ = false;
   std::vector<double> moved_;  // scratch
+  std::vector<std::uint64_t> known_keys_;
   Detection detection_;
   int num_reduced_ = 0;
 };

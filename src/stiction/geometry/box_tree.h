@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "stiction/geometry/bounds.h"
-#include "stiction/geometry/worker_pool.h"
+#include "stiction/base/worker_pool.h"
 
 namespace stiction {
 

@@ -20,7 +20,7 @@
 
 #include "stiction/geometry/bounds.h"
 #include "stiction/geometry/box_tree.h"
-#include "stiction/geometry/worker_pool.h"
+#include "stiction/base/worker_pool.h"
 
 namespace stiction {
 

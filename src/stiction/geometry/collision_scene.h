@@ -16,7 +16,7 @@
 #include "stiction/geometry/collect_contacts.h"
 #include "stiction/geometry/collision_shape.h"
 #include "stiction/geometry/pose.h"
-#include "stiction/geometry/worker_pool.h"
+#include "stiction/base/worker_pool.h"
 
 namespace stiction {
 

@@ -146,9 +146,10 @@ double StepAssembly::mobility(const BlockRows& rows, int row_block) const {
   return sum;
 }
 
-double StepAssembly::normal_mobility(int contact) {
+void StepAssembly::compute_normal_mobilities(std::vector<double>& mobilities) {
   invert_mass_diagonal();
-  return mobility(problem_.contacts, contact);
+  mobilities.resize(problem_.num_contacts());
+  for (int j = 0; j < problem_.num_contacts(); ++j) mobilities[j] = mobility(problem_.contacts, j);
 }
 
 void StepAssembly::add_row(const BlockRows& from, int row, const StepProblem::BilateralRow& form,
@@ -484,15 +485,14 @@ void StepAssembly::add_all_constraint_rows(const ContactModel& model,
 }
 
 void StepAssembly::add_spook_contacts(const ContactModel& model, const State& start, double h,
-                                      const SpookForm& form, std::span<const int> contacts) {
-  gaps_.resize(model.num_contacts());
-  model.evaluate_gaps(start.t, start.q, gaps_);
+                                      const SpookForm& form, const VectorXd& gaps,
+                                      std::span<const int> contacts) {
   const double share = 1 / (1 + 4 * form.relaxation / h);  // φ
   if (!contacts.empty()) invert_mass_diagonal();
   for (const int contact : contacts) {
     evaluate_contact(model, {start.t, start.q}, contact);
     const double rate = row_times(contact_, 0, 0, start.v) + contact_.drift[0];
-    add_contact(model, contact)[0] += 4 * share / h * gaps_[contact] - share * rate;
+    add_contact(model, contact)[0] += 4 * share / h * gaps[contact] - share * rate;
     const double compliance = model.contact(contact).compliance;
     problem_.contact_compliance[problem_.contacts.row_start(problem_.num_contacts() - 1)] =
         compliance > 0 ? 4 * compliance * share / (h * h)

@@ -72,9 +72,10 @@ class StepAssembly {
   /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ).                             (T29)
   void add_spook_rows(const ContactModel& model, const State& start, double h,
                       const SpookForm& form);
-  /// u_N = N w + Cν + (4φ/h)Φ − φ N v.
+  /// u_N = N w + Cν + (4φ/h)Φ − φ N v with the gaps Φ of all contacts at the start.
   void add_spook_contacts(const ContactModel& model, const State& start, double h,
-                          const SpookForm& form, std::span<const int> contacts);
+                          const SpookForm& form, const VectorXd& gaps,
+                          std::span<const int> contacts);
 
   /// Mean rows over a step with the mean velocity w̄ and the change ΔΘ of all constraints: Ḡ v⁺ =
   /// −Ḡ v − 2 (∂Θ/∂t + Θ(q)/h), such that the step ends on the constraints; nonholonomic rows at
@@ -123,8 +124,8 @@ class StepAssembly {
   void add_contacts_at_end(const ContactModel& model, const EvaluationPoint& prediction,
                            const State& start, double h, std::span<const int> contacts);
 
-  /// N diag(M)⁻¹Nᵀ of a contact of the problem.
-  double normal_mobility(int contact);
+  /// N diag(M)⁻¹Nᵀ of the contacts of the problem.
+  void compute_normal_mobilities(std::vector<double>& mobilities);
 
   const StepProblem& problem() const { return problem_; }
   StepProblem& problem() { return problem_; }

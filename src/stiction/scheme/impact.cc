@@ -52,9 +52,10 @@ void ImpactStage::add_newton_biases(const ContactModel& model, const Rule& rule)
 void ImpactStage::add_compliance(const Rule& rule) {
   StepProblem& problem = assembly_.problem();
   for (double& compliance : problem.compliance) compliance += rule.joint_compliance;
+  assembly_.compute_normal_mobilities(mobilities_);
   for (int j = 0; j < problem.num_contacts(); ++j)
     problem.contact_compliance[problem.contacts.row_start(j)] =
-        rule.contact_compliance + rule.relative_compliance * assembly_.normal_mobility(j);
+        rule.contact_compliance + rule.relative_compliance * mobilities_[j];
 }
 
 /// Turns the problem into that of decompression; false if nothing is restituted.

@@ -60,6 +60,7 @@ class ImpactStage {
   StepSolution compression_, decompression_;
   std::vector<double> approach_;    // γ⁻ per contact row
   std::vector<double> restituted_;  // e ν^c per contact
+  std::vector<double> mobilities_;  // of contacts, scratch
   double fastest_ = 0;              // approach of a normal, [m/s]
   std::vector<ContactStatus> status_;
 };

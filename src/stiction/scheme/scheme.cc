@@ -14,6 +14,12 @@
 #include "stiction/scheme/stewart_trinkle.h"
 
 namespace stiction {
+namespace {
+
+/// Below, a solve costs little more than to remember it.
+constexpr int kManyContacts = 30;
+
+}  // namespace
 
 void SolveStage::begin_step(const Deadline& deadline) {
   deadline_ = deadline;
@@ -44,10 +50,35 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   constexpr double kShortest = 1e-4;  // [s]
   if (deadline_.is_limited()) solver_.set_time_limit(std::max(deadline_.remaining(), kShortest));
   Stopwatch watch;
-  report = solver_.solve(problem, solution_);
+  // What is asked twice: steps that are repeated since something out of reach might have been met,
+  // and those of things at rest.
+  const bool is_worth_keeping = !deadline_.is_limited() && problem.num_contacts() >= kManyContacts;
+  if (is_worth_keeping) start_ = solution_;
+  if (!is_worth_keeping || !recall(problem, report)) {
+    report = solver_.solve(problem, solution_);
+    if (is_worth_keeping) keep(problem, report);
+  }
   wall_ += watch.lap();
   report_.iterations += report.iterations;
   return solution_;
+}
+
+/// An answer follows from the problem and the start alone: for the same bits it need not be sought
+/// again.
+bool SolveStage::recall(const StepProblem& problem, SolverReport& report) {
+  const Solved& last = last_[problem.h == 0 ? 0 : 1];
+  if (!problem.is_identical(last.problem) || !start_.is_identical(last.start)) return false;
+  solution_ = last.solution;
+  report = last.report;
+  return true;
+}
+
+void SolveStage::keep(const StepProblem& problem, const SolverReport& report) {
+  Solved& last = last_[problem.h == 0 ? 0 : 1];
+  last.problem = problem;
+  last.start = start_;
+  last.solution = solution_;
+  last.report = report;
 }
 
 void SolveStage::commit(const StepProblem& problem, const StepSolution& solution,

@@ -116,6 +116,14 @@ class SolveStage {
   const std::vector<std::uint64_t>& offending_contacts() const { return offending_contacts_; }
 
  private:
+  /// A solve with all that its answer depends on.
+  struct Solved {
+    StepProblem problem;
+    StepSolution start, solution;
+    SolverReport report;
+  };
+  bool recall(const StepProblem& problem, SolverReport& report);
+  void keep(const StepProblem& problem, const SolverReport& report);
   Certificate certify(const StepProblem& problem, const StepSolution& solution);
 
   Solver& solver_;
@@ -123,7 +131,8 @@ class SolveStage {
   Deadline deadline_;
   Certifier certifier_;
   ContactEvaluator evaluator_;
-  StepSolution solution_;
+  StepSolution start_, solution_;
+  std::array<Solved, 2> last_;  // impact, step
   Certificate certificate_;
   SolverReport report_;
   double wall_ = 0, certify_wall_ = 0;

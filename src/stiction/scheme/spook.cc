@@ -107,7 +107,7 @@ void SpookScheme::assemble(const ContactModel& model, double h, double tolerance
   assembly_.find_touching(model, here, start_.v, gaps_, tolerance, touching_);
   std::sort(touching_.begin(), touching_.end());
   touching_.erase(std::unique(touching_.begin(), touching_.end()), touching_.end());
-  assembly_.add_spook_contacts(model, start_, h, form, touching_);
+  assembly_.add_spook_contacts(model, start_, h, form, gaps_, touching_);
 }
 
 void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage& solve,

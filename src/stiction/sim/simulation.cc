@@ -97,7 +97,8 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
       scheme_(make_scheme(options.scheme,
                           {.friction = options.friction, .stepping = options.stepping})),
       solver_(make_solver(options.solver, kSolverShare * options.tolerance,
-                          StoppingMeasure::kCertificate, options.tolerance)),
+                          StoppingMeasure::kCertificate, options.tolerance,
+                          options.collision.num_threads)),
       stage_(*solver_, options.tolerance),
       state_(model_.initial_state()) {
   if (options.project_start) project_start();

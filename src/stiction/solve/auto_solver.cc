@@ -13,6 +13,7 @@
 #include "stiction/solve/dense_lu.h"
 #include "stiction/solve/direct_iterative_solver.h"
 #include "stiction/solve/interior_point_solver.h"
+#include "stiction/solve/jointed_sweeps.h"
 #include "stiction/solve/lemke_solver.h"
 #include "stiction/solve/newton_solver.h"
 #include "stiction/solve/nsgs_solver.h"
@@ -34,6 +35,9 @@ constexpr int kMaxPatientLemkeRows = 1000;
 /// Up to this size a first attempt is made before islands are looked for.
 constexpr int kSmallRows = 60;
 
+/// At this tolerance and above, what moves is a matter of some sweeps.
+constexpr double kSweepable = 5e-6;
+
 /// Sweeps before Newton's method takes over: about what it costs. Above the loose tolerance sweeps
 /// alone mostly do.
 constexpr double kLooseTolerance = 1e-6;
@@ -54,9 +58,12 @@ constexpr int kWarmStall = 50;
 /// every digit.
 constexpr double kEnough = 0.7;
 constexpr int kLeastSweeps = 5;
+constexpr int kCheckGap = 3;
 /// Newton's method ends in few iterations or is on the wrong track. The first answer of things at
 /// rest is what all others start from.
 constexpr double kPreciseShare = 1e-2;
+/// Share of the energy of free motion below which bodies rest, and of an answer's error.
+constexpr double kStillness = 1e-8, kErrorShare = 10;
 /// A looser tolerance saves Newton's method next to nothing, and what rests would not stay at rest.
 constexpr double kLoosest = 1e-7;
 constexpr int kPreciseIterations = 60;
@@ -98,7 +105,8 @@ struct Traits {
   bool is_small() const { return num_lemke_rows <= kMaxLemkeRows; }  // for pivoting
   bool is_step = false;                                              // of a simulation
   bool is_impact = false;                                            // takes no time
-  bool is_warm = false;  // there are impulses to start from
+  bool is_warm = false;   // there are impulses to start from
+  bool is_loose = false;  // some sweeps will do for what moves
 };
 
 Traits inspect(const StepProblem& problem) {
@@ -126,14 +134,18 @@ Traits inspect(const StepProblem& problem) {
 std::span<const Method> choose_for_steps(const Traits& traits) {
   using enum Method;
   static constexpr Method kForFewDiscs[] = {kBodyNewton, kPreciseNewton};
+  static constexpr Method kForFewLooseDiscs[] = {kBodyNewton, kWarmSweeps, kPreciseNewton};
   static constexpr Method kForDiscs[] = {kBodyNewton, kWarmSweeps};
   static constexpr Method kForFirstDiscs[] = {kPreciseNewton, kAdmm};
   static constexpr Method kForManyCorners[] = {kDirect};
   if (!traits.is_step || traits.is_lcp) return {};
   if (traits.is_cornered && !traits.is_small()) return kForManyCorners;
   if (traits.is_cornered || !traits.is_smooth) return {};
-  if (traits.num_contacts <= kFewDiscs)
-    return std::span(kForFewDiscs).subspan(traits.is_warm ? 0 : 1);
+  if (traits.num_contacts <= kFewDiscs) {
+    const std::span<const Method> methods =
+        traits.is_loose ? std::span<const Method>(kForFewLooseDiscs) : kForFewDiscs;
+    return methods.subspan(traits.is_warm ? 0 : 1);
+  }
   if (traits.is_impact) return std::span(kForDiscs).subspan(1);
   return traits.is_warm ? std::span<const Method>(kForDiscs) : kForFirstDiscs;
 }
@@ -250,12 +262,15 @@ class AutoSolver::Team {
                       .max_iterations = kWarmSweeps,
                       .stall_sweeps = kWarmStall,
                       .start_measure = precise(options.measure),
-                      .least_sweeps = kLeastSweeps}),
+                      .least_sweeps = kLeastSweeps,
+                      .check_gap = kCheckGap}),
         direct_iterative_({.tolerance = options.tolerance,
                            .measure = precise(options.measure),
                            .max_rounds = kDirectRounds}),
         body_newton_({.tolerance = std::min(options.tolerance, kLoosest),
                       .goal = kRestShare * std::min(options.tolerance, kLoosest),
+                      .enough = options.is_for_steps() ? enough(options) : 0,
+                      .leaves_motion = enough(options) >= kSweepable,
                       .measure = precise(options.measure)}),
         precise_newton_({.tolerance = kPreciseShare * std::min(options.tolerance, kLoosest),
                          .measure = precise(options.measure),
@@ -288,6 +303,7 @@ class AutoSolver::Team {
     Traits traits = inspect(problem);
     traits.is_step = is_for_steps_;
     traits.is_warm = !is_zero(start);
+    traits.is_loose = enough_ >= kSweepable;
     const std::span<const Method> quick = choose_for_steps(traits);
     const std::span<const Method> chain = choose_chain(traits, prefers_exact_, is_tight_);
     const int num_quick = static_cast<int>(quick.size()), place = level - num_quick;
@@ -361,9 +377,9 @@ class AutoSolver::Team {
     }
   }
 
-  /// Hardly anything is left of the motion that the bodies would have without impulses.
+  /// Hardly anything is left of the motion that the bodies would have without impulses, or no more
+  /// than what errors amount to: an answer that will do is one up to them in the energy.
   bool rests(const StepProblem& problem, const StepSolution& solution) {
-    constexpr double kMotion = 1e-4;
     double energy = 0, free_energy = 0;
     for (int b = 0; b < problem.num_blocks(); ++b) {
       const int first = problem.dof_start[b], n = problem.block_size(b);
@@ -377,7 +393,7 @@ class AutoSolver::Team {
       solve_lu(mass_.data(), n, swap_.data(), free_.data());
       free_energy += p.dot(ConstVectorMap(free_.data(), n));
     }
-    return energy <= kMotion * kMotion * free_energy;
+    return energy <= std::max(kStillness, kErrorShare * enough_) * free_energy;
   }
 
   /// What rests is asked for more than a step: errors would add up. Mostly it is there already once
@@ -443,7 +459,7 @@ class AutoSolver::Team {
   BlockPivotSolver block_pivot_;
   NsgsSolver sweeps_;
   NsgsSolver few_sweeps_;
-  NsgsSolver warm_sweeps_;
+  JointedSweeps warm_sweeps_;
   DirectIterativeSolver direct_iterative_;
   BodyNewton body_newton_;
   NewtonSolver precise_newton_;
@@ -462,12 +478,19 @@ class AutoSolver::Team {
   bool prefers_exact_, is_for_steps_, is_tight_;
 };
 
+struct AutoSolver::Desk {
+  std::unique_ptr<Team> team;
+  StepProblem part;
+  StepSolution start, solution;
+};
+
 AutoSolver::AutoSolver(const AutoOptions& options)
     : options_(options),
       acceptance_(options.tolerance, options.measure),
       quick_(std::make_unique<QuickLcp>()),
       direct_(std::make_unique<DirectAttempt>()),
-      whole_(std::make_unique<Team>(options)) {}
+      whole_(std::make_unique<Team>(options)),
+      pool_(options.num_threads) {}
 
 AutoSolver::~AutoSolver() = default;
 
@@ -572,24 +595,29 @@ bool AutoSolver::solve_whole(const StepProblem& problem, int level, double best,
 /// True if the answer is accepted; otherwise islands that failed remain in pending_.
 bool AutoSolver::solve_islands(const StepProblem& problem, SolverReport& report,
                                StepSolution& solution) {
+  const auto furnish = [&](std::vector<Desk>& desks, const AutoOptions& options) {
+    if (!desks.empty()) return;
+    desks.resize(pool_.num_threads());
+    for (Desk& desk : desks) desk.team = std::make_unique<Team>(options);
+  };
   move_loose_blocks(problem, solution);
-  if (run_islands(problem, *whole_, report, solution)) return true;
+  furnish(desks_, options_);
+  if (run_islands(problem, desks_, report, solution)) return true;
   if (!pending_.empty() || options_.measure == StoppingMeasure::kCertificate) return false;
-  if (!strict_)
-    strict_ = std::make_unique<Team>(
-        AutoOptions{std::max(kIslandShare * options_.tolerance, std::numeric_limits<double>::min()),
-                    options_.measure});
-  return run_islands(problem, *strict_, report, solution);
+  furnish(strict_, {.tolerance = std::max(kIslandShare * options_.tolerance,
+                                          std::numeric_limits<double>::min()),
+                    .measure = options_.measure});
+  return run_islands(problem, strict_, report, solution);
 }
 
 /// The chain of methods on every island, level by level.
-bool AutoSolver::run_islands(const StepProblem& problem, Team& team, SolverReport& report,
-                             StepSolution& solution) {
+bool AutoSolver::run_islands(const StepProblem& problem, std::vector<Desk>& desks,
+                             SolverReport& report, StepSolution& solution) {
   pending_.resize(islands_.num_islands());
   std::iota(pending_.begin(), pending_.end(), 0);
   level_of_.assign(islands_.num_islands(), kInfinity);
   for (int level = 0; !pending_.empty(); ++level) {
-    if (run_level(problem, level, team, report, solution) == 0) return false;
+    if (run_level(problem, level, desks, report, solution) == 0) return false;
     // What is too rough for an island by itself may be fine beside the others. The first methods
     // may have been asked for more.
     if ((level > 0 || pending_.empty() || !options_.is_for_steps()) &&
@@ -600,29 +628,43 @@ bool AutoSolver::run_islands(const StepProblem& problem, Team& team, SolverRepor
 }
 
 /// The level-th method on every pending island; how many had one.
-int AutoSolver::run_level(const StepProblem& problem, int level, Team& team, SolverReport& report,
-                          StepSolution& solution) {
+int AutoSolver::run_level(const StepProblem& problem, int level, std::vector<Desk>& desks,
+                          SolverReport& report, StepSolution& solution) {
+  outcomes_.assign(pending_.size(), {});
+  const bool is_over = is_late(report);
+  pool_.run(static_cast<int>(pending_.size()), [&](int k, int worker) {
+    outcomes_[k].report.has_answer = false;
+    if (!is_over || level_of_[pending_[k]] == kInfinity)
+      run_island(problem, pending_[k], level, desks[worker], outcomes_[k], solution);
+  });
   int num_tried = 0;
-  const auto is_done = [&](int island) {
-    islands_.extract(problem, island, part_);
-    islands_.gather(problem, island, start_, part_start_);
-    islands_.gather(problem, island, solution, part_solution_);
-    double& best = level_of_[island];
-    if (level == 0) team.try_direct(part_, part_solution_, best, report);
-    if (team.is_good(best)) {
-      ++num_tried;
-      islands_.scatter(problem, island, part_solution_, solution);
-      return true;
-    }
-    if (is_late(report)) return false;
-    if (!team.improve(part_, level, part_start_, part_solution_, best, report, deadline_))
-      return false;
-    ++num_tried;
-    islands_.scatter(problem, island, part_solution_, solution);
-    return team.is_good(best);
-  };
-  pending_.erase(std::remove_if(pending_.begin(), pending_.end(), is_done), pending_.end());
+  std::size_t num_left = 0;
+  for (std::size_t k = 0; k < outcomes_.size(); ++k) {
+    const Outcome& outcome = outcomes_[k];
+    num_tried += outcome.was_tried ? 1 : 0;
+    report.iterations += outcome.report.iterations;
+    report.stage = std::max(report.stage, outcome.report.stage);
+    report.has_answer = report.has_answer || outcome.report.has_answer;
+    if (!outcome.is_done) pending_[num_left++] = pending_[k];
+  }
+  pending_.resize(num_left);
   return num_tried;
+}
+
+/// Reads and writes what belongs to the island only: others are solved at the same time.
+void AutoSolver::run_island(const StepProblem& problem, int island, int level, Desk& desk,
+                            Outcome& outcome, StepSolution& solution) {
+  islands_.extract(problem, island, desk.part);
+  islands_.gather(problem, island, start_, desk.start);
+  islands_.gather(problem, island, solution, desk.solution);
+  double& best = level_of_[island];
+  if (level == 0) desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
+  const bool is_solved = best == 0;
+  outcome.was_tried = is_solved || desk.team->improve(desk.part, level, desk.start, desk.solution,
+                                                      best, outcome.report, deadline_);
+  if (!outcome.was_tried) return;
+  islands_.scatter(problem, island, desk.solution, solution);
+  outcome.is_done = is_solved || desk.team->is_good(best);
 }
 
 /// Bodies that no row touches: w = M̂⁻¹p.

@@ -10,13 +10,14 @@
 // than they would have to be alone. If nothing reaches the tolerance the best answer is returned
 // with kMaxIterations, or with kInfeasible if rows are found that contradict each other
 // (contradiction.h). Deterministic: all choices depend on the problem and the start alone, never on
-// time, unless a time limit is set. See docs/solvers/auto.md.
+// threads, nor on time unless a time limit is set. See docs/solvers/auto.md.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "stiction/base/deadline.h"
+#include "stiction/base/worker_pool.h"
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
 #include "stiction/solve/direct_attempt.h"
@@ -30,6 +31,7 @@ struct AutoOptions {
   StoppingMeasure measure = StoppingMeasure::kCertificate;
   /// What will do, in the same measure, before the slowest methods are tried; 0: the tolerance.
   double acceptable = 0;
+  int num_threads = 1;  // islands are shared out; answers are the same for any number
 
   /// Steps follow each other: errors that a step is forgiven may add up.
   bool is_for_steps() const { return measure == StoppingMeasure::kCertificate && acceptable > 0; }
@@ -49,6 +51,13 @@ class AutoSolver final : public Solver {
 
  private:
   class Team;
+  /// What a thread needs to solve islands.
+  struct Desk;
+  /// What became of an island at a level.
+  struct Outcome {
+    bool was_tried = false, is_done = false;
+    SolverReport report;
+  };
   bool is_solved_at_once(const StepProblem& problem, StepSolution& solution, SolverReport& report);
   static void prepare_start(const StepProblem& problem, StepSolution& solution);
   bool is_start_accepted(const StepProblem& problem, const StepSolution& solution);
@@ -57,10 +66,12 @@ class AutoSolver final : public Solver {
   bool solve_whole(const StepProblem& problem, int level, double best, SolverReport& report,
                    StepSolution& solution);
   bool solve_islands(const StepProblem& problem, SolverReport& report, StepSolution& solution);
-  bool run_islands(const StepProblem& problem, Team& team, SolverReport& report,
+  bool run_islands(const StepProblem& problem, std::vector<Desk>& desks, SolverReport& report,
                    StepSolution& solution);
-  int run_level(const StepProblem& problem, int level, Team& team, SolverReport& report,
-                StepSolution& solution);
+  int run_level(const StepProblem& problem, int level, std::vector<Desk>& desks,
+                SolverReport& report, StepSolution& solution);
+  void run_island(const StepProblem& problem, int island, int level, Desk& desk, Outcome& outcome,
+                  StepSolution& solution);
   void move_loose_blocks(const StepProblem& problem, StepSolution& solution);
   SolverReport admit_failure(const StepProblem& problem, SolverReport report,
                              StepSolution& solution) const;
@@ -72,14 +83,15 @@ class AutoSolver final : public Solver {
   std::unique_ptr<QuickLcp> quick_;
   std::unique_ptr<DirectAttempt> direct_;
   std::unique_ptr<Team> whole_;
-  std::unique_ptr<Team> strict_;  // for islands whose errors add up to too much; made when needed
+  WorkerPool pool_;
+  std::vector<Desk> desks_;   // one per thread, made when needed
+  std::vector<Desk> strict_;  // for islands whose errors add up to too much
+  std::vector<Outcome> outcomes_;
   Islands islands_;
   std::vector<int> pending_;      // islands without an accepted answer
   std::vector<double> level_of_;  // measure of the best answer of an island
-  StepProblem part_;
-  StepSolution start_;  // what the caller gave
-  StepSolution part_start_, part_solution_;
-  std::vector<double> lu_;  // of a loose block
+  StepSolution start_;            // what the caller gave
+  std::vector<double> lu_;        // of a loose block
   std::vector<int> swap_;
 };
 

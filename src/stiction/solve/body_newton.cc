@@ -26,6 +26,9 @@ constexpr int kSettling = 3;
 constexpr double kLeastGain = 0.5, kHopeless = 1e-3;
 /// A start beyond this is of another motion, and its statuses are.
 constexpr double kFarStart = 3e-4;
+/// Share of the energy of free motion above which bodies move for certain, and of what an answer
+/// may be wrong by.
+constexpr double kMotion = 1e-3, kErrorShare = 10;
 
 }  // namespace
 
@@ -42,6 +45,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
   if (!(level <= kFarStart)) return report;
+  if (options_.leaves_motion && moves(problem)) return report;
   build_pattern(problem);
   lu_.analyse(matrix_);
   const double num_pivots = problem.num_dofs(),
@@ -52,7 +56,10 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
     if (!find_balance(problem, report.iterations)) break;
     const double before = level;
     level = judge_.evaluate(blocks_, state_);
-    if (level <= target_ && is_accepted(problem, solution, options_.goal)) {
+    const bool is_there = level <= target_ && is_accepted(problem, solution, options_.goal);
+    const bool will_do = !is_there && level <= options_.enough && moves(problem) &&
+                         is_accepted(problem, solution, options_.enough);
+    if (is_there || will_do) {
       report.status = SolverStatus::kConverged;
       return report;
     }
@@ -306,6 +313,19 @@ double BodyNewton::search(const StepProblem& problem) {
     const double next = lower + (length - lower) * -lower_slope / (now - lower_slope);
     length = std::max(next, 0.1 * length);
   }
+}
+
+/// Impulses leave more than a little of the motion that the bodies would have without.
+bool BodyNewton::moves(const StepProblem& problem) const {
+  double energy = 0, free_energy = 0;
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const int first = problem.dof_start[b], n = problem.block_size(b);
+    const ConstVectorMap w(state_.w() + first, n);
+    const ConstVectorMap free(blocks_.free_velocity().data() + first, n);
+    energy += w.dot(problem.mass_block(b).lazyProduct(w));
+    free_energy += free.dot(problem.mass_block(b).lazyProduct(free));
+  }
+  return energy > std::max(kMotion, kErrorShare * options_.enough) * free_energy;
 }
 
 bool BodyNewton::is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance) {

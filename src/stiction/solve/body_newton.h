@@ -28,8 +28,10 @@
 namespace stiction {
 
 struct BodyNewtonOptions {
-  double tolerance = 1e-9;  // [-] of the measure: what will do
-  double goal = 1e-12;      // what is tried, and asked of a start
+  double tolerance = 1e-9;     // [-] of the measure: what will do
+  double goal = 1e-12;         // what is tried, and asked of a start
+  double enough = 0;           // what will do at once for what moves
+  bool leaves_motion = false;  // gives up where things move, for others that are cheaper there
   StoppingMeasure measure = StoppingMeasure::kCertificate;
   int max_iterations = 12;
   double max_flops = 1e8;  // of one factorisation: where it costs more, it is not tried
@@ -62,6 +64,7 @@ class BodyNewton final : public Solver {
   bool find_balance(const StepProblem& problem, int& num_factorisations);
   double search(const StepProblem& problem);
   bool is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance);
+  bool moves(const StepProblem& problem) const;
 
   BodyNewtonOptions options_;
   Acceptance acceptance_;

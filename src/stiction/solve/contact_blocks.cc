@@ -7,6 +7,16 @@
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
+namespace {
+
+/// out += factor column; kSize 0: the size is known at run time only.
+template <int kSize>
+void add_column(double factor, const double* column, int size, double* out) {
+  const int n = kSize > 0 ? kSize : size;
+  for (int k = 0; k < n; ++k) out[k] += factor * column[k];
+}
+
+}  // namespace
 
 bool ContactBlocks::assemble(const StepProblem& problem) {
   num_bilateral_ = problem.num_bilateral();
@@ -59,7 +69,24 @@ bool ContactBlocks::factor_mass(const StepProblem& problem) {
     if (!factor_lu(lu, problem.block_size(b), swap)) return false;
     solve_lu(lu, problem.block_size(b), swap, free_velocity_.data() + problem.dof_start[b]);
   }
+  mass_inverse_.resize(mass_lu_.size());
+  has_column_.assign(num_dofs_, 0);
   return true;
+}
+
+/// Column i of M̂⁻¹ of a block, computed when it is first asked for: contacts of a machine touch few
+/// of its parts.
+const double* ContactBlocks::inverse_column(const StepProblem& problem, int block, int i) {
+  const int n = problem.block_size(block), dof = problem.dof_start[block] + i;
+  double* column =
+      mass_inverse_.data() + problem.mass_start[block] + static_cast<std::ptrdiff_t>(i) * n;
+  if (has_column_[dof]) return column;
+  has_column_[dof] = 1;
+  std::fill_n(column, n, 0.0);
+  column[i] = 1;
+  solve_lu(mass_lu_.data() + problem.mass_start[block], n,
+           mass_swap_.data() + problem.dof_start[block], column);
+  return column;
 }
 
 void ContactBlocks::append_units(const StepProblem& problem, const BlockRows& rows, int first_row) {
@@ -79,13 +106,19 @@ void ContactBlocks::append_entry(const StepProblem& problem, const BlockRows& ro
   const int dim = rows.num_rows(row_block), size = dim * columns;
   const std::size_t start = entry_values_.size();
   entries_.push_back({problem.dof_start[block], columns, block, start});
-  for (int copy = 0; copy < 2; ++copy)
-    entry_values_.insert(entry_values_.end(), rows.entry_values(entry),
-                         rows.entry_values(entry) + size);
-  for (int i = 0; i < dim; ++i)
-    solve_lu(mass_lu_.data() + problem.mass_start[block], columns,
-             mass_swap_.data() + problem.dof_start[block],
-             entry_values_.data() + start + size + static_cast<std::size_t>(i) * columns);
+  const double* jacobian = rows.entry_values(entry);
+  entry_values_.insert(entry_values_.end(), jacobian, jacobian + size);
+  entry_values_.resize(start + 2 * static_cast<std::size_t>(size), 0.0);
+  double* moved = entry_values_.data() + start + size;
+  for (int a = 0; a < dim; ++a, jacobian += columns, moved += columns)
+    for (int i = 0; i < columns; ++i) {
+      if (jacobian[i] == 0) continue;
+      const double* column = inverse_column(problem, block, i);
+      if (columns == 6)
+        add_column<6>(jacobian[i], column, 6, moved);
+      else
+        add_column<0>(jacobian[i], column, columns, moved);
+    }
 }
 
 /// Compressed rows of numbers become compressed columns of dense blocks, in two passes: count, then

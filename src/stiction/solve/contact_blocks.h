@@ -81,6 +81,7 @@ class ContactBlocks {
 
  private:
   bool factor_mass(const StepProblem& problem);
+  const double* inverse_column(const StepProblem& problem, int block, int i);
   void reserve(const StepProblem& problem);
   void append_units(const StepProblem& problem, const BlockRows& rows, int first_row);
   void append_entry(const StepProblem& problem, const BlockRows& rows, int row_block, int entry);
@@ -109,6 +110,8 @@ class ContactBlocks {
   std::vector<double> lower_, upper_;
   std::vector<double> free_velocity_;
   std::vector<double> mass_lu_;
+  std::vector<double> mass_inverse_;  // columns of M̂⁻¹, those in has_column_
+  std::vector<char> has_column_;      // per degree of freedom
   std::vector<int> mass_swap_;
   /// Of assemble_coupling, per unit.
   struct Column {

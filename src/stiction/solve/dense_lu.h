@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 namespace stiction {
@@ -53,6 +54,32 @@ inline void solve_lu_of_size(const Real* lu, int size, const int* swap, Real* x)
   }
 }
 
+/// Σ a_k x_k in four sums: one alone would wait for itself at every term.
+template <class Real>
+inline Real long_dot(const Real* a, const Real* x, int n) {
+  Real sum[4] = {};
+  int k = 0;
+  for (; k + 4 <= n; k += 4)
+    for (int i = 0; i < 4; ++i) sum[i] += a[k + i] * x[k + i];
+  for (; k < n; ++k) sum[0] += a[k] * x[k];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/// solve_lu for sizes of machines.
+template <class Real>
+inline void solve_long_lu(const Real* lu, int n, const int* swap, Real* x) {
+  for (int k = 0; k < n; ++k)
+    if (swap[k] != k) std::swap(x[k], x[swap[k]]);
+  int first = 0;  // all zeros before
+  while (first < n && x[first] == Real(0)) ++first;
+  for (int i = first + 1; i < n; ++i)
+    x[i] -= long_dot(lu + static_cast<std::ptrdiff_t>(i) * n + first, x + first, i - first);
+  for (int i = n - 1; i >= 0; --i) {
+    const Real* row = lu + static_cast<std::ptrdiff_t>(i) * n;
+    x[i] = (x[i] - long_dot(row + i + 1, x + i + 1, n - i - 1)) * row[i];
+  }
+}
+
 /// x ← A⁻¹ x with the factors of factor_lu. Sizes of bodies are unrolled; the arithmetic is the
 /// same.
 template <class Real>
@@ -67,7 +94,8 @@ void solve_lu(const Real* lu, int n, const int* swap, Real* x) {
     case 6:
       return solve_lu_of_size<6>(lu, n, swap, x);
     default:
-      return solve_lu_of_size<0>(lu, n, swap, x);
+      constexpr int kLong = 24;
+      return n < kLong ? solve_lu_of_size<0>(lu, n, swap, x) : solve_long_lu(lu, n, swap, x);
   }
 }
 

@@ -16,6 +16,7 @@ void Islands::find(const StepProblem& problem) {
   list(0, num_blocks, block_start_, blocks_);
   list(num_blocks, num_bilateral, bilateral_start_, bilaterals_);
   list(num_blocks + num_bilateral, problem.num_contacts(), contact_start_, contacts_);
+  number_locally(problem);
 }
 
 int Islands::root(int node) {
@@ -86,13 +87,11 @@ void Islands::copy_rows(const BlockRows& from, int row_block, BlockRows& to) con
         from.entry_matrix(row_block, e);
 }
 
-void Islands::extract(const StepProblem& problem, int island, StepProblem& part) {
+void Islands::extract(const StepProblem& problem, int island, StepProblem& part) const {
   part.clear();
   part.h = problem.h;
-  local_.resize(problem.num_blocks());
   for (int k = block_start_[island]; k < block_start_[island + 1]; ++k) {
     const int block = blocks_[k];
-    local_[block] = k - block_start_[island];
     part.add_mass_block(problem.block_size(block)) = problem.mass_block(block);
     part.block_p(local_[block]) =
         ConstVectorMap(problem.p.data() + problem.dof_start[block], problem.block_size(block));
@@ -120,20 +119,33 @@ void Islands::extract(const StepProblem& problem, int island, StepProblem& part)
   if (!problem.coupling.is_empty()) copy_coupling(problem, island, part);
 }
 
-void Islands::copy_coupling(const StepProblem& problem, int island, StepProblem& part) {
-  const int num_bilateral = problem.num_bilateral();
+/// visit(row) for all rows of an island, bilateral rows first.
+template <typename Visit>
+void Islands::visit_rows(const StepProblem& problem, int island, const Visit& visit) const {
+  for (int k = bilateral_start_[island]; k < bilateral_start_[island + 1]; ++k)
+    visit(bilaterals_[k]);
+  for (int k = contact_start_[island]; k < contact_start_[island + 1]; ++k)
+    for (int i = 0; i < problem.contacts.num_rows(contacts_[k]); ++i)
+      visit(problem.num_bilateral() + problem.contacts.row_start(contacts_[k]) + i);
+}
+
+/// Of mass blocks, and of rows where a coupling needs it.
+void Islands::number_locally(const StepProblem& problem) {
+  local_.resize(problem.num_blocks());
+  for (int island = 0; island < num_islands(); ++island)
+    for (int k = block_start_[island]; k < block_start_[island + 1]; ++k)
+      local_[blocks_[k]] = k - block_start_[island];
+  if (problem.coupling.is_empty()) return;
   local_row_.resize(problem.num_rows());
-  int next = 0;
-  const auto for_every_row = [&](const auto& visit) {
-    for (int k = bilateral_start_[island]; k < bilateral_start_[island + 1]; ++k)
-      visit(bilaterals_[k]);
-    for (int k = contact_start_[island]; k < contact_start_[island + 1]; ++k)
-      for (int i = 0; i < problem.contacts.num_rows(contacts_[k]); ++i)
-        visit(num_bilateral + problem.contacts.row_start(contacts_[k]) + i);
-  };
-  for_every_row([&](int row) { local_row_[row] = next++; });
+  for (int island = 0; island < num_islands(); ++island) {
+    int next = 0;
+    visit_rows(problem, island, [&](int row) { local_row_[row] = next++; });
+  }
+}
+
+void Islands::copy_coupling(const StepProblem& problem, int island, StepProblem& part) const {
   const RowCoupling& coupling = problem.coupling;
-  for_every_row([&](int row) {
+  visit_rows(problem, island, [&](int row) {
     part.coupling.add_row();
     for (int e = coupling.entry_start(row); e < coupling.entry_start(row + 1); ++e)
       if (coupling.value(e) != 0)

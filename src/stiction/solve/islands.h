@@ -21,7 +21,7 @@ class Islands {
   int num_contacts(int island) const { return contact_start_[island + 1] - contact_start_[island]; }
 
   /// The island as a problem of its own. `part` keeps its storage.
-  void extract(const StepProblem& problem, int island, StepProblem& part);
+  void extract(const StepProblem& problem, int island, StepProblem& part) const;
   /// The island's share of an answer. The whole must have the sizes of the problem.
   void gather(const StepProblem& problem, int island, const StepSolution& whole,
               StepSolution& part) const;
@@ -36,7 +36,10 @@ class Islands {
   void number(const StepProblem& problem);
   void list(int first_node, int count, std::vector<int>& start, std::vector<int>& items) const;
   void copy_rows(const BlockRows& from, int row_block, BlockRows& to) const;
-  void copy_coupling(const StepProblem& problem, int island, StepProblem& part);
+  void number_locally(const StepProblem& problem);
+  template <typename Visit>
+  void visit_rows(const StepProblem& problem, int island, const Visit& visit) const;
+  void copy_coupling(const StepProblem& problem, int island, StepProblem& part) const;
   template <typename Visit>
   void visit_segments(const StepProblem& problem, int island, const Visit& visit) const;
 
@@ -44,7 +47,7 @@ class Islands {
   std::vector<int> island_;     // of nodes; −1 for loose blocks
   std::vector<int> row_node_;   // node of every row
   std::vector<int> local_;      // index of a mass block within its island
-  std::vector<int> local_row_;  // index of a row within the island extracted last
+  std::vector<int> local_row_;  // index of a row within its island, of problems with coupling
   std::vector<int> block_start_, blocks_;
   std::vector<int> bilateral_start_, bilaterals_;
   std::vector<int> contact_start_{0}, contacts_;

@@ -34,6 +34,8 @@ struct NsgsOptions {
   /// least.
   StoppingMeasure start_measure = StoppingMeasure::kCertificate;
   int least_sweeps = 0;
+  int check_gap = 1;       // at least so many sweeps between checks after the first, 1 to 20
+  bool asks_judge = true;  // false: its own residual decides, for callers who ask themselves
 };
 
 class NsgsSolver : public Solver {
@@ -46,6 +48,8 @@ class NsgsSolver : public Solver {
   /// `iterations` are sweeps; zero if the start already passes.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
+  /// Of the residual, where no judge is asked.
+  void set_tolerance(double tolerance) { options_.tolerance = tolerance; }
   /// Of the answer of the last solve, in the measure of the options.
   double residual() const { return best_level_; }
 

@@ -58,9 +58,9 @@ std::unique_ptr<Solver> make_published_solver(std::string_view name, double tole
 }  // namespace
 
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance,
-                                    StoppingMeasure measure, double acceptable) {
+                                    StoppingMeasure measure, double acceptable, int num_threads) {
   if (name == "auto")
-    return std::make_unique<AutoSolver>(AutoOptions{tolerance, measure, acceptable});
+    return std::make_unique<AutoSolver>(AutoOptions{tolerance, measure, acceptable, num_threads});
   if (name == "lemke")
     return std::make_unique<LemkeSolver>(
         LemkeSolverOptions{.tolerance = tolerance, .measure = measure});

@@ -23,10 +23,11 @@ std::vector<std::string> published_solver_names();
 std::vector<std::string> all_solver_names();
 
 /// Iterative solvers stop when `measure` falls below `tolerance`; direct ones solve to rounding.
-/// `acceptable` is what "auto" takes before it tries its slowest methods; 0: the tolerance. Throws
-/// InputError that lists the names if `name` is none of them.
+/// `acceptable` is what "auto" takes before it tries its slowest methods; 0: the tolerance. It
+/// shares out islands to `num_threads`; others use one. Throws InputError that lists the names if
+/// `name` is none of them.
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance = 1e-10,
                                     StoppingMeasure measure = StoppingMeasure::kCertificate,
-                                    double acceptable = 0);
+                                    double acceptable = 0, int num_threads = 1);
 
 }  // namespace stiction

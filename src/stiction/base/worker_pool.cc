@@ -1,4 +1,4 @@
-#include "stiction/geometry/worker_pool.h"
+#include "stiction/base/worker_pool.h"
 
 #include <fmt/format.h>
 

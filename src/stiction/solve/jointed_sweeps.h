@@ -1,0 +1,73 @@
+// Gauss–Seidel sweeps over the contacts of machines. Sweeps over the rows of joints one by one
+// creep where heavy parts are carried by light ones; here bodies that are held together by rows
+// without bounds are one body to a sweep. With compliances ε ≥ C that are tiny beside the mobility
+// of a row, and impulses λ̂ close to those sought,
+//
+//   (M̂ + Gᵀε⁻¹G) w = p + Gᵀε⁻¹(b + (ε − C) λ̂) + Jᵀr,     λ = ε⁻¹(b − G w + (ε − C) λ̂)
+//
+// replaces (T1) and (T2) by mass blocks as large as a machine, and a contact of the bucket moves
+// all of it at once. Bounded rows (motors, limits, friction in joints) stay rows of the sweep.
+// Where λ̂ = λ that is the step itself; a correction with the same factors gets there once the
+// impulses of the contacts are known.
+//
+// Problems without such rows, or with mechanisms too large for dense factors, are swept as they
+// are.
+#pragma once
+
+#include <vector>
+
+#include "stiction/problem/solver.h"
+#include "stiction/solve/acceptance.h"
+#include "stiction/solve/nsgs_solver.h"
+
+namespace stiction {
+
+class JointedSweeps final : public Solver {
+ public:
+  explicit JointedSweeps(const NsgsOptions& options);
+
+  std::string_view name() const override { return "jointed-sweeps"; }
+  void set_time_limit(double seconds) override {
+    sweeps_.set_time_limit(seconds);
+    joined_sweeps_.set_time_limit(seconds);
+  }
+  SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+
+ private:
+  /// Bodies that are one to a sweep, and the rows that hold them together.
+  struct Machine {
+    int size = 0;  // degrees of freedom
+    std::vector<int> bodies, rows;
+    std::vector<double> lu;
+    std::vector<int> swap;
+  };
+
+  bool find_machines(const StepProblem& problem);
+  int root(int body);
+  void set_compliance(const StepProblem& problem);
+  void build(const StepProblem& problem, const StepSolution& solution);
+  void add_machine(const StepProblem& problem, const Machine& machine);
+  void add_joint(const StepProblem& problem, int row, RowMatrixMap mass, VectorMap p);
+  void copy_entries(const BlockRows& from, int row_block, BlockRows& to);
+  bool recover(const StepProblem& problem, StepSolution& solution);
+  void move_bodies(const StepProblem& problem, const Machine& machine, StepSolution& solution);
+  void correct_joints(const StepProblem& problem, const Machine& machine, StepSolution& solution);
+
+  NsgsSolver sweeps_;         // of problems as they are
+  NsgsSolver joined_sweeps_;  // of reduced_
+  Acceptance acceptance_;
+  double tolerance_;
+  StepProblem reduced_;
+  StepSolution part_;
+  std::vector<int> parent_;
+  std::vector<int> block_, offset_;  // of a body: its block in reduced_, and where in it
+  std::vector<Machine> machines_;
+  int num_machines_ = 0;
+  std::vector<int> held_;  // per bilateral row: its place in reduced_, −1 if it is eliminated
+  std::vector<double> epsilon_;  // per bilateral row
+  std::vector<double> guess_;    // λ̂ per bilateral row
+  std::vector<double> mass_lu_, momentum_, change_;
+  std::vector<int> mass_swap_;
+};
+
+}  // namespace stiction
