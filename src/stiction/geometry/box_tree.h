@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "stiction/geometry/bounds.h"
 #include "stiction/base/worker_pool.h"
+#include "stiction/geometry/bounds.h"
 
 namespace stiction {
 

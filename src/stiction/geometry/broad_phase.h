@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "stiction/base/worker_pool.h"
 #include "stiction/geometry/bounds.h"
 #include "stiction/geometry/box_tree.h"
-#include "stiction/base/worker_pool.h"
 
 namespace stiction {
 

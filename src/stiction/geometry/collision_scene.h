@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "stiction/base/worker_pool.h"
 #include "stiction/geometry/broad_phase.h"
 #include "stiction/geometry/collect_contacts.h"
 #include "stiction/geometry/collision_shape.h"
 #include "stiction/geometry/pose.h"
-#include "stiction/base/worker_pool.h"
 
 namespace stiction {
 
