@@ -7,7 +7,7 @@ set -euo pipefail
 python=$1 work=$2 module=${3-}
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 
-"$python" -c 'import pip, setuptools, wheel, venv' 2>/dev/null || {
+"$python" -c 'import importlib.util as i; exit(not all(map(i.find_spec, ["pip", "setuptools", "wheel", "venv"])))' || {
   echo 'skipped: needs python3-pip, python3-setuptools and python3-wheel'
   exit 77
 }
