@@ -140,6 +140,7 @@ void bind_model(py::module_& module) {
   py::class_<ModelHandle>(module, "Model")
       .def_readonly("name", &ModelHandle::name)
       .def_readonly("scene", &ModelHandle::text)
+      .def_readonly("place", &ModelHandle::place)
       .def_readonly("warnings", &ModelHandle::warnings)
       .def_property_readonly("q_names", [](const ModelHandle& m) { return m.model.q_names(); })
       .def_property_readonly("v_names", [](const ModelHandle& m) { return m.model.v_names(); })

@@ -6,6 +6,7 @@
 #include "arrays.h"
 #include "batch.h"
 #include "model_handle.h"
+#include "page.h"
 #include "problems.h"
 #include "simulation_handle.h"
 #include "stiction/base/version.h"
@@ -76,6 +77,7 @@ PYBIND11_MODULE(_engine, module) {
   python::bind_simulation(module);
   python::bind_batch(module);
   python::bind_problems(module);
+  python::bind_page(module);
   module.def("version", [] { return std::string(version()); });
   module.def("scheme_names", &scheme_names);
   module.def("solver_names", &solver_names);

@@ -47,10 +47,11 @@ else:
     from .callables import generalized
     from .model import Model, Simulation, batch, load, loads
     from .problems import Solution, solve
+    from .replay import Replay
 
     __version__ = version()
     __all__ += [
-        "Certificate", "Energy", "Model", "ModelBuilder", "Simulation", "Solution", "batch", "box",
+        "Certificate", "Energy", "Model", "ModelBuilder", "Replay", "Simulation", "Solution", "batch", "box",
         "capsule", "convex", "cylinder", "ellipsoid", "generalized", "heightfield", "load", "loads",
         "mesh", "plane", "scheme_names", "solve", "solver_names", "sphere", "version",
     ]  # fmt: skip

@@ -129,6 +129,20 @@ class Run:
     def plot(self, *names: str, axes: Any = None) -> Any: ...
     def plot_energy(self, axes: Any = None) -> Any: ...
     def plot_contacts(self, axes: Any = None) -> Any: ...
+    def save(self, path: Path) -> None: ...
+    def show(
+        self,
+        ghost: Run | None = None,
+        *,
+        height: int = 540,  # [pixels]
+        max_size: float = 64.0,  # [MB]
+        meshes: Sequence[Path] = (".", "examples"),
+    ) -> Replay: ...
+
+class Replay:
+    html: str
+    height: int
+    def save(self, path: Path) -> None: ...
 
 class Model:
     @property

@@ -60,6 +60,11 @@ class Model:
         return self._model.scene
 
     @property
+    def _folder(self):
+        """Where files that the scene names are looked for."""
+        return os.path.dirname(os.path.abspath(self._model.place))
+
+    @property
     def q_names(self):
         """Names of positions: coordinates, or body.x … body.qz, then angles of joints."""
         return self._model.q_names
@@ -107,6 +112,7 @@ class Simulation(_engine.Simulation):
         )
         self = super().__new__(cls)
         _engine.Simulation.__init__(self, prepared)
+        self._folder = model._folder
         return self
 
     def __init__(self, model, *, threads=1, budget=0.0, **simulate):
@@ -143,13 +149,13 @@ class Simulation(_engine.Simulation):
             self._run(duration, every, out, stop, shown if shown.enabled else None)
         except BaseException as error:
             try:
-                error.run = Run(self._take_recording())
+                error.run = Run(self._take_recording(), self._folder)
             except Exception:
                 pass  # it failed before there was one
             raise
         finally:
             shown.end(self.t)
-        return Run(self._take_recording())
+        return Run(self._take_recording(), self._folder)
 
     def save(self, path):
         """Writes a checkpoint: a run that goes on from it gives the same bits."""
@@ -194,7 +200,7 @@ def batch(model, variations, duration=None, *, every=1, workers=None, check=True
     duration = None if duration is None else float(duration)
     results = []
     for data, error in _engine.batch(model._model, pairs, duration, check_count("every", every), workers):
-        run = None if data is None else Run(data)
+        run = None if data is None else Run(data, model._folder)
         if error is None:
             results.append(run)
             continue

@@ -1,6 +1,6 @@
-"""Reads recordings with h5py and numpy alone: the engine is not needed, nor the machine that made
-them. The format is a contract, docs/recording-format.md; a test compares this reader with the
-engine's own."""
+"""Reads and writes recordings with h5py and numpy alone: the engine is not needed, nor the machine
+that made them. The format is a contract, docs/recording-format.md; tests compare with the engine's
+own reader and writer."""
 
 from __future__ import annotations
 
@@ -157,4 +157,72 @@ def read(path):
     """
     path = os.fspath(path)
     with _open(path) as file:
-        return _read(path, file)
+        run = _read(path, file)
+    run._folder = os.path.dirname(os.path.abspath(path))
+    return run
+
+
+def _put_texts(place, name, texts):
+    import h5py
+
+    size = max((len(text.encode()) for text in texts), default=0)
+    encoded = np.array([text.encode() for text in texts], f"S{max(size, 1)}")
+    place.attrs.create(name, encoded, dtype=h5py.string_dtype("utf-8", max(size, 1)))
+
+
+def _fill(file, run):
+    import h5py
+
+    data = run._data
+    file.attrs["format_version"] = np.int32(_VERSION)
+    file.attrs["h"] = float(run.h)
+    texts = {"format": _FORMAT, **{name: data[name] for name in ("name", "scheme", "solver", "version")}}
+    for name, text in texts.items():
+        encoded = text.encode()
+        file.attrs.create(name, encoded, dtype=h5py.string_dtype("utf-8", max(len(encoded), 1)))
+    scene = run.scene.encode()
+    file.create_dataset("scene", data=scene, dtype=h5py.string_dtype("utf-8", max(len(scene), 1)))
+    file.create_dataset("status", data=np.array([run.status.encode()], "S32"))
+    for name in ("time", "step", "q", "v"):
+        file.create_dataset(name, data=data[name])
+    file.create_dataset("joints/impulse", data=data["joint_impulses"])
+    file.create_dataset("joints/reaction", data=data["reactions"])
+    for group in ("energy", "certificate", "times"):
+        for name, values in data[group].items():
+            file.create_dataset(f"{group}/{name}", data=values)
+    for name in ("iterations", "stage", "wall"):
+        file.create_dataset(f"solver/{name}", data=data[name])
+    if len(data["flagged"]) == len(run):
+        file.create_dataset("solver/flagged", data=data["flagged"])
+    for group in ("contacts", "events"):
+        for name in data[group].dtype.names:
+            file.create_dataset(f"{group}/{name}", data=data[group][name])
+    file.create_dataset("events/complete", data=np.array([len(run.events)], "i8"))
+    _put_texts(file["q"], "names", run.q_names)
+    _put_texts(file["v"], "names", run.v_names)
+    _put_texts(file["joints/impulse"], "names", run.joint_names)
+    _put_texts(file["joints/reaction"], "names", run.reaction_names)
+    _put_texts(file["contacts"], "names", run.contact_names)
+    _put_texts(file["events"], "kinds", run.event_kinds)
+    # The third number is the size of the file at a flush; of a file that is closed it is not asked.
+    file.create_dataset("commit", data=np.array([[len(run), len(run.contacts), 0]], "i8"))
+    _put_texts(file["commit"], "names", ["steps", "contacts", "bytes"])
+
+
+def write(run, path):
+    """Writes a Run as a recording; a file of that name is replaced when the new one is complete.
+
+    Raises IoError if it cannot be written.
+    """
+    import h5py
+
+    path = os.fspath(path)
+    beside = f"{path}.{os.getpid()}.new"
+    try:
+        with h5py.File(beside, "w", libver=("earliest", "v110")) as file:
+            _fill(file, run)
+        os.replace(beside, path)
+    except OSError as error:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise IoError(f"cannot write '{path}': {error}") from None

@@ -94,8 +94,9 @@ class Run:
     certificate, energy : columns over time; ``certificate.max()`` is the worst residual
     """
 
-    def __init__(self, data):
+    def __init__(self, data, folder=""):
         self._data = data
+        self._folder = folder  # where files that the scene names are looked for
         self.name = data["name"]
         self.scene = data["scene"]
         self.scheme = data["scheme"]
@@ -181,6 +182,33 @@ class Run:
         from . import plot
 
         return plot.contacts(self, axes=axes)
+
+    def save(self, path):
+        """Writes a recording with all that is here, for ``read``, ``stiction view`` and the other
+        commands. What only ``run(..., out=FILE)`` writes, the parts that steps are made of, is not
+        here: ``stiction verify`` can check less of it."""
+        from .recording import write
+
+        write(self, path)
+
+    def show(self, ghost=None, *, height=540, max_size=64.0, meshes=(".", "examples")):
+        """The run as a moving picture with plots, for notebooks; a page of its own, offline.
+
+        ghost : a second Run, shown through the first
+        height : of the picture [pixels]
+        max_size : of the data [MB]; beyond it, every n-th step is shown, and a warning says so
+        meshes : folders of mesh files that the scene names
+
+        The result has ``save(FILE.html)``. Raises IoError if the page of the viewer is not built.
+        """
+        from .replay import show
+
+        runs = [self] if ghost is None else [self, ghost]
+        for run in runs:
+            if not isinstance(run, Run):
+                raise TypeError(f"ghost is a {type(run).__name__}, must be a Run")
+        folders = [run._folder for run in runs if run._folder] + [str(folder) for folder in meshes]
+        return show(runs, folders, height, max_size)
 
     def __len__(self):
         return len(self.time)

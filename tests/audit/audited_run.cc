@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "stiction/app/simulation_options.h"
 #include "stiction/record/recording_observer.h"
 
 namespace stiction::testing {
@@ -15,18 +16,7 @@ Scene scene_from_text(const std::string& text) {
   return *scene;
 }
 
-SimulationOptions options_of(const Scene& scene) {
-  const SimulateSettings& s = scene.simulate;
-  return {.scheme = s.scheme,
-          .solver = s.solver,
-          .h = s.h,
-          .tolerance = s.tolerance,
-          .friction = s.friction,
-          .penetration_tolerance = s.penetration_tolerance,
-          .project_start = s.project_start,
-          .stepping = s.stepping,
-          .collision = s.collision};
-}
+SimulationOptions options_of(const Scene& scene) { return to_simulation_options(scene.simulate); }
 
 AuditedRun::AuditedRun(Scene scene, const SimulationOptions& options, int steps, int every)
     : path_(folder_.file("run.h5")), scene_(std::move(scene)) {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "stiction/app/simulation_options.h"
 #include "stiction/scene/scene.h"
 #include "stiction/sim/simulation.h"
 
@@ -67,13 +68,7 @@ Scene read(const std::string& text) {
   return *scene;
 }
 
-SimulationOptions options_of(const Scene& scene) {
-  return {.scheme = scene.simulate.scheme,
-          .solver = scene.simulate.solver,
-          .h = scene.simulate.h,
-          .tolerance = scene.simulate.tolerance,
-          .friction = scene.simulate.friction};
-}
+SimulationOptions options_of(const Scene& scene) { return to_simulation_options(scene.simulate); }
 
 TEST(Snippets, ScenesOnPagesAreValid) {
   int count = 0;

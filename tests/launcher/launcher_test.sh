@@ -63,7 +63,8 @@ TOOL
 begin() {
   rm -rf -- "$tree" "$tools" "$state"
   mkdir -p "$tree/cmake" "$tree/tests/format" "$tree/tests/base" "$tree/src" "$tools" "$state"
-  mkdir -p "$tree/viewer/src"
+  mkdir -p "$tree/viewer/src" "$tree/docs" "$tree/examples"
+  printf '```python\nopen("woodpecker.png", "w").write("drawn")\n```\n' >"$tree/docs/python.md"
   touch "$tree"/viewer/{package-lock.json,index.html,vite.config.js,tsconfig.json,src/main.ts}
   cp "$here/../../stiction" "$tree/"
   cp "$here/../../cmake/packages.txt" "$tree/cmake/"
@@ -280,9 +281,10 @@ test_every_failing_part_is_named_at_the_end() {
   [[ ${err##*$'\n'} == *'FAILED: format; tests under sanitizers '* ]] || fail "expected a last word"
   rm "$state/ugly" "$state/fails-in-sanitize"
   touch "$state/fails-in-release" "$state/unclean"
+  printf '```python\n1 / 0\n```\n' >"$tree/docs/python.md"
   launch test --all
   expect_status 1
-  [[ ${err##*$'\n'} == *'FAILED: lint; tests '* ]] || fail "expected a last word"
+  [[ ${err##*$'\n'} == *'FAILED: first program in Python; lint; tests '* ]] || fail "expected a last word"
 }
 
 test_without_apt_it_names_what_it_needs_and_tries() {

@@ -81,6 +81,31 @@ def test_a_hundred_megabytes_are_read_within_a_second(examples, tmp_path):
     assert best < 1.0
 
 
+@pytest.mark.slow
+def test_a_step_costs_less_than_two_microseconds_more_than_in_the_engine(woodpecker):
+    """Processor time of steps one by one, and of the same number within one call."""
+    steps = 20_000
+
+    def cost(action):
+        began = time.process_time()
+        action()
+        return (time.process_time() - began) / steps
+
+    def one_by_one():
+        step = woodpecker.simulation().step
+        return cost(lambda: [step() for _ in range(steps)])
+
+    def at_once():
+        sim = woodpecker.simulation()
+        return cost(lambda: sim.run(steps * sim.h, every=steps, progress=False))
+
+    # Others disturb, and only ever lengthen: the least of several.
+    single, whole = zip(*((one_by_one(), at_once()) for _ in range(7)))
+    overhead = min(single) - min(whole)
+    print(f"{1e6 * min(single):.2f} us a step, {1e6 * overhead:.2f} us of it for Python")
+    assert overhead < 2e-6
+
+
 def timed(action):
     began = time.perf_counter()
     action()

@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "stiction/app/simulation_options.h"
+#include "stiction/base/fnv_hash.h"
 #include "stiction/base/random.h"
 #include "stiction/base/text.h"
 #include "stiction/base/version.h"
+#include "stiction/base/whole_file.h"
 #include "stiction/scene/json_text.h"
 #include "stiction/scene/quantity_reader.h"
 #include "stiction/scene/schema.h"
@@ -70,20 +69,10 @@ constexpr std::string_view kSchema = R"({
 })";
 
 std::optional<std::string> read_text(const std::string& path, Diagnostics& diagnostics) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    diagnostics.error({}, "", "is a folder, expected a file");
-    return std::nullopt;
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  char chunk[4096];
-  while (file.read(chunk, sizeof chunk) || file.gcount() > 0)
-    text.append(chunk, static_cast<std::size_t>(file.gcount()));
-  if (file.eof() && !file.bad()) return text;
-  diagnostics.error({}, "", fmt::format("cannot be read: {}", std::strerror(errno)));
-  return std::nullopt;
+  std::string reason;
+  auto text = try_read_file(path, reason);
+  if (!text) diagnostics.error({}, "", reason);
+  return text;
 }
 
 class StudyReader {
@@ -339,12 +328,12 @@ std::optional<std::string> Study::scene_of(std::int64_t run, Diagnostics& diagno
   return override_scene(scene_text, overrides, diagnostics);
 }
 
-/// FNV-1a over all that decides what the table holds.
+/// Over all that decides what the table holds.
 std::uint64_t Study::fingerprint() const {
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  FnvHash hash;
   const auto add = [&hash](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    hash = (hash ^ 0xff) * 0x100000001b3u;
+    hash.add(text);
+    hash.add_byte(0xff);
   };
   add(version());
   add(scene_text);
@@ -358,7 +347,7 @@ std::uint64_t Study::fingerprint() const {
   for (const std::string& name : finals) add(name);
   add("watch");
   for (const std::string& name : watch) add(name);
-  return hash;
+  return hash.value();
 }
 
 std::optional<Study> read_study(const std::string& path, Diagnostics& diagnostics,

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "stiction/base/base64.h"
 #include "stiction/base/error.h"
+#include "stiction/base/whole_file.h"
 #include "stiction/view/viewed_recording.h"
 
 namespace stiction {
@@ -18,13 +17,6 @@ namespace {
 
 /// Where the page carries its data; the build of the page puts it there.
 constexpr std::string_view kDataMark = "<!-- stiction data -->";
-
-std::optional<std::string> try_read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return file.bad() ? std::nullopt : std::optional(std::move(text));
-}
 
 std::string packed(const std::string& bytes) {
   uLongf size = compressBound(static_cast<uLong>(bytes.size()));
@@ -75,7 +67,9 @@ std::string read_view_page() {
 }
 
 SelfContainedPage make_self_contained_page(const PageContent& content, const std::string& mode) {
-  std::string html = read_view_page();
+  std::string html = content.page.empty() ? read_view_page() : content.page;
+  if (html.find(kDataMark) == std::string::npos)
+    throw InputError("the page of the viewer has no place for data: it is not that page");
   SelfContainedPage page;
   ViewOptions options{.folders = content.folders};
   std::int64_t bytes = 0, rows = 0;

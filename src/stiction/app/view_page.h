@@ -15,6 +15,7 @@ struct PageContent {
   std::vector<std::string> recordings{};  // the first, and its ghost if there is one
   std::vector<std::string> folders{};     // where meshes may be
   std::int64_t max_bytes = 0;             // of all data before they are packed
+  std::string page{};                     // without data; empty: read_view_page()
 };
 
 struct SelfContainedPage {

@@ -12,13 +12,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <unordered_map>
 #include <vector>
 
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
+#include "stiction/base/whole_file.h"
 #include "stiction/geometry/polygon_triangulation.h"
 
 namespace stiction {
@@ -419,12 +419,9 @@ std::string read_bytes(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path, error)) {
     throw IoError(fmt::format("mesh file '{}' is not a file", path.string()));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) {
-    throw IoError(fmt::format("mesh file '{}' cannot be read", path.string()));
-  }
-  return bytes;
+  std::string reason;
+  if (auto bytes = try_read_file(path, reason)) return std::move(*bytes);
+  throw IoError(fmt::format("mesh file '{}' {}", path.string(), reason));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // compute_fingerprint: FNV-1a over everything that a model says of itself at its initial
 // state and at a few places around it.
+#include "stiction/base/fnv_hash.h"
 #include "stiction/base/random.h"
 #include "stiction/model/model.h"
 
@@ -10,20 +11,16 @@ constexpr int kNumPlaces = 3;
 
 class Hash {
  public:
-  void add(const void* data, std::size_t size) {
-    const auto* bytes = static_cast<const unsigned char*>(data);
-    for (std::size_t i = 0; i < size; ++i) value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
-  }
-  void add(double x) { add(&x, sizeof x); }
-  void add(const std::string& text) { add(text.c_str(), text.size() + 1); }
+  void add(double x) { hash_.add(&x, sizeof x); }
+  void add(const std::string& text) { hash_.add(text.c_str(), text.size() + 1); }
   template <class Matrix>
   void add_all(const Matrix& numbers) {
     for (Eigen::Index i = 0; i < numbers.size(); ++i) add(numbers.data()[i]);
   }
-  std::uint64_t value() const { return value_; }
+  std::uint64_t value() const { return hash_.value(); }
 
  private:
-  std::uint64_t value_ = 0xcbf29ce484222325u;
+  FnvHash hash_;
 };
 
 void add_layout(const System& system, Hash& hash) {

@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
+#include "stiction/base/whole_file.h"
 #include "stiction/model/expression_system.h"
 #include "stiction/model/rigid_body_system.h"
 #include "stiction/scene/bodies_reader.h"
@@ -210,17 +208,13 @@ std::optional<Scene> read_scene_file(const std::string& path, const KnownNames& 
     diagnostics.error({}, "", "is a folder, expected a scene file");
     return std::nullopt;
   }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  char chunk[4096];
-  while (file.read(chunk, sizeof chunk) || file.gcount() > 0)
-    text.append(chunk, static_cast<std::size_t>(file.gcount()));
-  if (!file.eof() || file.bad()) {
-    diagnostics.error({}, "", fmt::format("cannot be read: {}", std::strerror(errno)));
+  std::string reason;
+  const std::optional<std::string> text = try_read_file(path, reason);
+  if (!text) {
+    diagnostics.error({}, "", reason);
     return std::nullopt;
   }
-  std::optional<Scene> scene = read_scene(text, known, diagnostics, overrides);
+  std::optional<Scene> scene = read_scene(*text, known, diagnostics, overrides);
   if (scene && scene->name.empty()) scene->name = std::filesystem::path(path).stem().string();
   return scene;
 }

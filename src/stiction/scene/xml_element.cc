@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "stiction/base/text.h"
+#include "stiction/base/whole_file.h"
 #include "stiction/scene/json_document.h"
 
 namespace stiction {
@@ -34,20 +33,11 @@ XmlElement copied(const tinyxml2::XMLElement& source, const std::string& file) {
 
 std::optional<std::string> read_text(const fs::path& path, std::string& reason) {
   std::error_code code;
-  if (fs::is_directory(path, code)) {
-    reason = "is a folder";
-    return std::nullopt;
-  }
   if (const auto size = fs::file_size(path, code); !code && size > kMaxFileSize) {
     reason = fmt::format("has {} bytes, more than the {} that are read", size, kMaxFileSize);
     return std::nullopt;
   }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    reason = "cannot be opened";
-    return std::nullopt;
-  }
-  return std::string(std::istreambuf_iterator<char>(stream), {});
+  return try_read_file(path, reason);
 }
 
 /// The line (from 1) of the first byte that is no UTF-8; 0 if there is none. Names of the file

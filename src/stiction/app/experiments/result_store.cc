@@ -2,46 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "stiction/app/experiments/example_texts.h"
 #include "stiction/app/experiments/result_json.h"
 #include "stiction/base/atomic_file.h"
 #include "stiction/base/error.h"
+#include "stiction/base/fnv_hash.h"
 #include "stiction/base/version.h"
+#include "stiction/base/whole_file.h"
 
 namespace stiction::experiments {
-namespace {
-
-/// FNV-1a: tells programs apart, protects from nobody.
-std::uint64_t fingerprint(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325) {
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 0x100000001b3;
-  }
-  return hash;
-}
-
-std::optional<std::string> read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  return file.bad() ? std::nullopt : std::optional(std::move(text));
-}
-
-}  // namespace
 
 std::string make_result_key(bool is_full) {
-  std::uint64_t hash = fingerprint("");
-  for (const ExampleText& example : example_texts()) hash = fingerprint(example.text, hash);
+  FnvHash hash;
+  for (const ExampleText& example : example_texts()) hash.add(example.text);
   // Versions change less often than results do. Where a system hides the program's file the
   // version must do.
-  if (const auto program = read_text("/proc/self/exe")) hash = fingerprint(*program, hash);
-  return fmt::format("stiction {} {} {:016x}", version(), is_full ? "full" : "quick", hash);
+  if (const auto program = try_read_file("/proc/self/exe")) hash.add(*program);
+  return fmt::format("stiction {} {} {:016x}", version(), is_full ? "full" : "quick", hash.value());
 }
 
 ResultStore::ResultStore(std::string folder, std::string key)
@@ -54,14 +34,14 @@ ResultStore::ResultStore(std::string folder, std::string key)
 }
 
 std::optional<Result> ResultStore::load(const Experiment& experiment) const {
-  const auto text = read_text(path(experiment.name + "/result.json"));
+  const auto text = try_read_file(path(experiment.name + "/result.json"));
   if (!text) return std::nullopt;
   try {
     const auto object = nlohmann::ordered_json::parse(*text);
     if (object.at("key") != key_) return std::nullopt;
     Result result = result_from_json(object.at("result"));
     for (Figure& figure : result.figures) {
-      auto svg = read_text(path(experiment.name + "/" + figure.name + ".svg"));
+      auto svg = try_read_file(path(experiment.name + "/" + figure.name + ".svg"));
       if (!svg) return std::nullopt;
       figure.svg = *std::move(svg);
     }
