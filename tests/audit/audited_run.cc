@@ -20,12 +20,26 @@ SimulationOptions options_of(const Scene& scene) { return to_simulation_options(
 
 AuditedRun::AuditedRun(Scene scene, const SimulationOptions& options, int steps, int every)
     : path_(folder_.file("run.h5")), scene_(std::move(scene)) {
+  record(options, steps, every, {});
+}
+
+AuditedRun::AuditedRun(Scene scene, const SimulationOptions& options, int steps,
+                       const Controller& controller)
+    : path_(folder_.file("run.h5")), scene_(std::move(scene)) {
+  record(options, steps, 1, controller);
+}
+
+void AuditedRun::record(const SimulationOptions& options, int steps, int every,
+                        const Controller& controller) {
   Simulation simulation(scene_.model, options);
   RecordingObserver recorder(path_, simulation, scene_.name, scene_.text, every);
   simulation.add_observer(recorder);
   std::string status = "complete";
   try {
-    for (int i = 0; i < steps; ++i) simulation.step();
+    for (int i = 0; i < steps; ++i) {
+      if (controller) controller(simulation);
+      simulation.step();
+    }
   } catch (const StepRejected&) {
     status = "rejected";
   }

@@ -22,6 +22,10 @@ class AuditedRun {
   /// Runs `steps` steps, fewer if one is rejected. Throws InputError if the scheme refuses the
   /// scene.
   AuditedRun(Scene scene, const SimulationOptions& options, int steps, int every = 1);
+  /// With a controller that is asked before every step.
+  using Controller = std::function<void(Simulation&)>;
+  AuditedRun(Scene scene, const SimulationOptions& options, int steps,
+             const Controller& controller);
 
   const std::string& path() const { return path_; }
   const Scene& scene() const { return scene_; }
@@ -32,6 +36,8 @@ class AuditedRun {
   AuditReport audit_as(const Model& model) const;
 
  private:
+  void record(const SimulationOptions& options, int steps, int every, const Controller& controller);
+
   TemporaryFolder folder_;
   std::string path_;
   Scene scene_;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "stiction/scheme/scheme.h"
 #include "tests/audit/audited_run.h"
 
 namespace stiction {
@@ -136,7 +137,7 @@ void drop_row(RecordedChunk& chunk, RecordingHeader& header, int row) {
   drop(chunk.step, row), drop(chunk.time, row), drop(chunk.q, row), drop(chunk.v, row);
   drop(chunk.joint_impulses, row), drop(chunk.reactions, row), drop(chunk.energy, row);
   drop(chunk.certificate, row), drop(chunk.iterations, row), drop(chunk.stage, row);
-  drop(chunk.flagged, row);
+  drop(chunk.flagged, row), drop(chunk.control, row);
   // What belonged to the row is where the next one expects its own, as in a file.
   drop(chunk.contacts.row_start, row + 1), drop(chunk.phases.row_start, row + 1);
   --header.num_rows;
@@ -161,6 +162,10 @@ std::vector<Fault> block_faults() {
   add("contact dropped from a row", Law::kTotals,
       [](RecordedChunk& c, auto&) { drop_row_contact(c, c.contacts.row_start[kRow]); });
   add("contact dropped altogether", Law::kMomentum, [](RecordedChunk& c, auto&) {
+    drop_phase_contact(c, pressing(c, kRow));
+    drop_row_contact(c, c.contacts.row_start[kRow]);
+  });
+  add("contact of a patch dropped altogether", Law::kContactsFound, [](RecordedChunk& c, auto&) {
     drop_phase_contact(c, pressing(c, kRow));
     drop_row_contact(c, c.contacts.row_start[kRow]);
   });
@@ -222,6 +227,10 @@ std::vector<Fault> block_faults() {
       [](RecordedChunk& c, auto&) { c.phases.point(pressing(c, kRow), 0) += 1e-3; });
   add("place of a row", Law::kGaps,
       [](RecordedChunk& c, auto&) { c.contacts.position(c.contacts.row_start[kRow], 2) += 0.1; });
+  add("place of a row along the ground", Law::kGaps,
+      [](RecordedChunk& c, auto&) { c.contacts.position(c.contacts.row_start[kRow], 0) += 0.01; });
+  add("place of a row by little", Law::kGaps,
+      [](RecordedChunk& c, auto&) { c.contacts.position(c.contacts.row_start[kRow], 1) += 1e-5; });
   add("bodies of a row swapped", Law::kTotals, [](RecordedChunk& c, auto&) {
     const std::int64_t k = c.contacts.row_start[kRow];
     std::swap(c.contacts.a[k], c.contacts.b[k]);
@@ -281,6 +290,15 @@ std::vector<Fault> block_faults() {
         c.energy.col(7).array() -= 1;
       },
       0);
+  add(
+      "constant added to the work of applied forces", Law::kEnergy,
+      [](RecordedChunk& c, auto&) { c.energy.col(3).array() += 1e-3; }, 0);
+  add(
+      "nominal step doubled", Law::kTime, [](RecordedChunk&, RecordingHeader& h) { h.h *= 1.5; },
+      1);
+  add(
+      "nominal step shortened", Law::kTime, [](RecordedChunk&, RecordingHeader& h) { h.h *= 0.9; },
+      1);
   for (int i = 0; i < 8; ++i)
     add(fmt::format("{} energy", kEnergyNames[i]), Law::kEnergy,
         [i](RecordedChunk& c, auto&) { c.energy(kRow, i) += 1e-9; });
@@ -335,6 +353,137 @@ std::vector<Fault> mechanism_faults() {
   add("work of the brake", Law::kEnergy,
       [](RecordedChunk& c, auto&) { c.energy(kRow, 5) -= 1e-6; });
   return faults;
+}
+
+/// A ball that bounces and a block on a hinge beside another that is free, in a scheme that locates
+/// events and projects positions.
+const AuditedRun& bounces() {
+  static const AuditedRun run = [] {
+    const Scene scene = scene_from_text(R"({"stiction": 1, "name": "bounces",
+      "simulate": {"scheme": "anitescu-potra", "h": 1e-3}, "gravity": [0, 0, -9.81],
+      "materials": {"steel": {"mu": 0.1, "restitution": 0.5}},
+      "bodies": [
+        {"name": "ground", "static": true,
+         "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "steel"}]},
+        {"name": "ball", "mass": 1, "inertia": [0.01, 0.01, 0.01], "position": [1, 0, 0.1103],
+         "velocity": [0.5, 0, -0.5],
+         "shapes": [{"type": "sphere", "radius": 0.1, "material": "steel"}]},
+        {"name": "pendulum", "mass": 1, "inertia": [0.01, 0.01, 0.01], "position": [0.5, 3, 2]},
+        {"name": "free", "mass": 1, "inertia": [0.01, 0.01, 0.01], "position": [0, 5, 2]}],
+      "joints": [{"name": "hinge", "type": "hinge", "bodies": ["world", "pendulum"],
+                  "at": [0, 3, 2], "axis": [0, 1, 0]}]})");
+    return AuditedRun(scene, options_of(scene), 40);
+  }();
+  return run;
+}
+
+/// The step of the first event.
+int step_of_collision() {
+  int step = 0;
+  bounces().audit([&](RecordedChunk& c, RecordingHeader&) {
+    step = c.events.size() > 0 ? static_cast<int>(c.events.step[0]) : 0;
+  });
+  return step;
+}
+
+std::vector<Fault> event_faults() {
+  std::vector<Fault> faults;
+  const auto add = [&](const std::string& name, Law law, int row, const AuditedRun::Change& plant) {
+    faults.push_back({name, bounces, law, row, plant});
+  };
+  const int row = step_of_collision();
+  EXPECT_GT(row, 5);
+  add("time of an event", Law::kTime, row,
+      [](RecordedChunk& c, auto&) { c.events.time[0] += 1e-9; });
+  add("kind of an event", Law::kStatus, row, [](RecordedChunk& c, auto&) { c.events.kind[0] = 4; });
+  add("kind of an event that is none", Law::kStatus, row,
+      [](RecordedChunk& c, auto&) { c.events.kind[0] = 99; });
+  add("collision that is called a take-off", Law::kStatus, row,
+      [](RecordedChunk& c, auto&) { c.events.kind[0] = 3; });
+  add("contact of an event", Law::kStatus, row,
+      [](RecordedChunk& c, auto&) { c.events.contact[0] += 1; });
+  add("energy of an event", Law::kEnergy, row,
+      [](RecordedChunk& c, auto&) { c.events.energy[0] *= 1 + 1e-9; });
+  add("step of an event", Law::kStatus, row,
+      [](RecordedChunk& c, auto&) { c.events.step[0] += 1; });
+  add("event that is missing", Law::kStatus, row, [](RecordedChunk& c, auto&) {
+    drop(c.events.step, 0), drop(c.events.time, 0), drop(c.events.kind, 0);
+    drop(c.events.contact, 0), drop(c.events.energy, 0);
+  });
+  add("projection that moves a free body", Law::kMotion, 5,
+      [](RecordedChunk& c, auto& h) { c.q(5, index_of(h.q_names, "free.x")) += 1e-6; });
+  add("projection that moves a body along its hinge", Law::kMotion, 5,
+      [](RecordedChunk& c, auto& h) {
+        // About the hinge, along y: z changes by −0.5 times the angle, to first order.
+        const double angle = 1e-5;
+        const int i = index_of(h.q_names, "pendulum.qw"), x = index_of(h.q_names, "pendulum.x");
+        const double w = c.q(5, i), y = c.q(5, i + 2);
+        c.q(5, i) = std::cos(angle / 2) * w - std::sin(angle / 2) * y;
+        c.q(5, i + 2) = std::cos(angle / 2) * y + std::sin(angle / 2) * w;
+        const double dx = c.q(5, x), dz = c.q(5, x + 2) - 2;
+        c.q(5, x) = std::cos(angle) * dx + std::sin(angle) * dz;
+        c.q(5, x + 2) = 2 - std::sin(angle) * dx + std::cos(angle) * dz;
+      });
+  add("projection that leaves its joint", Law::kJointRows, 5,
+      [](RecordedChunk& c, auto& h) { c.q(5, index_of(h.q_names, "pendulum.y")) += 1e-6; });
+  return faults;
+}
+
+/// Signs of gaps that are smaller than the way of a step, where rows were evaluated and at the end.
+TEST(PlantedFaults, SignsOfSmallGapsAreNamed) {
+  const auto flip = [](bool in_phase) {
+    int row = -1;
+    const AuditReport report = blocks().audit([&](RecordedChunk& c, RecordingHeader&) {
+      for (std::int64_t k = 1; k < c.num_rows() && row < 0; ++k)
+        for (std::int64_t i = c.phases.contact_start[c.phases.row_start[k]];
+             i < c.phases.contact_start[c.phases.row_start[k + 1]]; ++i) {
+          double& gap = in_phase ? c.phases.gap[i]
+                                 : c.contacts.gap[c.contacts.row_start[k] + i -
+                                                  c.phases.contact_start[c.phases.row_start[k]]];
+          if (std::abs(gap) < 1e-6) continue;
+          EXPECT_LT(std::abs(gap), 1e-3);  // twice the way of 0.6 m/s in 1e-3 s
+          gap = -gap;
+          row = static_cast<int>(k);
+          break;
+        }
+    });
+    ASSERT_GT(row, 0) << "no contact has a gap";
+    EXPECT_GT(report[Law::kGaps].broken, 0) << broken_laws(report);
+    EXPECT_EQ(report[Law::kGaps].first_broken.step, row) << broken_laws(report);
+  };
+  flip(true);
+  flip(false);
+}
+
+/// A block that a controller pushes about, with its centre of mass off its frame.
+TEST(PlantedFaults, ForcesOfControllersAreNamed) {
+  const Scene scene = scene_from_text(R"({"stiction": 1, "name": "driven",
+      "simulate": {"scheme": "moreau", "h": 1e-3}, "gravity": [0, 0, -9.81],
+      "bodies": [
+        {"name": "ground", "static": true, "shapes": [{"type": "plane", "normal": [0, 0, 1]}]},
+        {"name": "box", "mass": 2, "inertia": [0.02, 0.03, 0.04], "position": [0, 0, 0.1],
+         "center_of_mass": [0.01, 0.02, 0], "velocity": [1, 0, 0],
+         "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2]}]}]})");
+  const auto push = [](Simulation& simulation) {
+    const double t = simulation.state().t;
+    VectorXd force = VectorXd::Zero(6);
+    force << 30 * std::sin(100 * t), 5, 1, 0.3, -0.2, std::cos(50 * t);
+    // Not in all steps.
+    simulation.set_held_force(simulation.summary().steps % 5 == 3 ? VectorXd() : force);
+  };
+  for (const std::string& scheme : scheme_names()) {
+    SCOPED_TRACE(scheme);
+    SimulationOptions options = options_of(scene);
+    options.scheme = scheme;
+    const AuditedRun run(scene, options, 20, push);
+    EXPECT_EQ(broken_laws(run.audit()), "");
+    const AuditReport report = run.audit(
+        [](RecordedChunk& c, RecordingHeader&) { c.held_force(c.control[7], 0) += 1e-3; });
+    for (const Law law : {Law::kMomentum, Law::kEnergy}) {
+      EXPECT_GT(report[law].broken, 0) << broken_laws(report);
+      EXPECT_EQ(report[law].first_broken.step, 7) << broken_laws(report);
+    }
+  }
 }
 
 /// A box that slides on a plane, and all of it lifted off by a centimetre that its gaps admit.
@@ -393,14 +542,17 @@ void check_all(const std::vector<Fault>& faults) {
 TEST(PlantedFaults, RecordingsAsTheyAreBreakNoLaw) {
   EXPECT_EQ(broken_laws(blocks().audit()), "");
   EXPECT_EQ(broken_laws(mechanism().audit()), "");
+  EXPECT_EQ(broken_laws(bounces().audit()), "");
 }
 
 TEST(PlantedFaults, InContactsAndStatesAreNamed) { check_all(block_faults()); }
 
+TEST(PlantedFaults, InEventsAndProjectionsAreNamed) { check_all(event_faults()); }
+
 TEST(PlantedFaults, InJointsAreNamed) { check_all(mechanism_faults()); }
 
 TEST(PlantedFaults, AreOfManyKinds) {
-  EXPECT_GE(block_faults().size() + mechanism_faults().size(), 60u);
+  EXPECT_GE(block_faults().size() + mechanism_faults().size() + event_faults().size(), 75u);
 }
 
 /// What a collision detection would leave behind that does not see a pair.

@@ -474,6 +474,37 @@ TEST(CollectContacts, ParallelCylindersHaveBothEndsOfTheirOverlap) {
   }
 }
 
+/// [m] of a point from the surface of a cylinder about the axis z.
+double off_cylinder(const Cylinder& cylinder, const Vector3d& point) {
+  const double across = point.head<2>().norm() - cylinder.radius,
+               along = std::abs(point.z()) - cylinder.length / 2;
+  return across <= 0 && along <= 0 ? std::max(across, along)
+                                   : std::hypot(std::max(across, 0.0), std::max(along, 0.0));
+}
+
+// Logs in a pile: a ball about the end of an axis would be off the mantle by r (angle)²/2.
+TEST(CollectContacts, OfNearlyParallelCylindersLieOnBothSurfaces) {
+  const Cylinder thick{.radius = 0.5, .length = 4}, thin{.radius = 0.3, .length = 3};
+  const CollisionShape a(thick), b(thin);
+  int num_contacts = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const double angle = std::pow(10.0, -1 - 6 * random.uniform(0, 1));
+    const Vector3d about(random.uniform(-1, 1), random.uniform(-1, 1), 0);
+    const Pose pose{{0.79, random.uniform(-0.05, 0.05), random.uniform(-2, 2)},
+                    turn_about(about.normalized(), angle)};
+    const ContactList list = contacts_of(a, pose, b, Pose{}, {.reach = 0.1});
+    for (const ContactCandidate& candidate : list.candidates) {
+      const Vector3d half = 0.5 * candidate.gap * candidate.normal;
+      EXPECT_NEAR(off_cylinder(thick, inverse(pose) * Vector3d(candidate.point + half)), 0, 1e-8);
+      EXPECT_NEAR(off_cylinder(thin, candidate.point - half), 0, 1e-8);
+      ++num_contacts;
+    }
+  }
+  EXPECT_GT(num_contacts, 200);
+}
+
 TEST(CollectContacts, CylinderOverTheBorderOfABoxHasTheOverlapOfDiscAndFace) {
   const CollisionShape cylinder(Cylinder{.radius = 0.5, .length = 2}), cube(Box{{2, 2, 2}});
   const ContactList list = contacts_of(cylinder, at(1, 0, 2), cube, Pose{}, {.reach = 1e-3});

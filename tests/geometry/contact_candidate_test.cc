@@ -4,6 +4,8 @@
 
 #include <Eigen/Geometry>
 
+#include <cmath>
+#include <numbers>
 #include <set>
 #include <string>
 #include <vector>
@@ -169,13 +171,87 @@ TEST(Touch, OfLinesGoesThroughTheirMeeting) {
   }
 }
 
+/// A rim and a mantle whose axes are up to 0.1 rad off parallel.
+struct RimAndMantle {
+  explicit RimAndMantle(unsigned seed) : random(seed) {
+    const Vector3d axis = random_vector(random).normalized();
+    const Vector3d other = (axis + 0.09 * random_vector(random).normalized()).normalized();
+    rim = make_circle_feature(random_vector(random), axis, 0.4);
+    mantle = make_line_feature(rim.point + 1.2 * axis.cross(random_vector(random)).normalized(),
+                               other, 0.3);
+  }
+  Random random;
+  ContactFeature rim, mantle;
+};
+
+TEST(Touch, OfARimAndAMantleIsThatOfTheNearestPointOfTheRim) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RimAndMantle pair(seed);
+    const Touch touch = touch_of(pair.rim, pair.mantle);
+    const Vector3d on_rim = touch.point + 0.5 * touch.gap * touch.normal;
+    EXPECT_NEAR((on_rim - pair.rim.point).norm(), pair.rim.radius, 1e-14);
+    EXPECT_NEAR((on_rim - pair.rim.point).dot(pair.rim.direction), 0, 1e-14);
+    const auto gap_of = [&](const Vector3d& point) {
+      return pair.mantle.direction.cross(point - pair.mantle.point).norm() - pair.mantle.radius;
+    };
+    EXPECT_NEAR(gap_of(on_rim), touch.gap, 1e-14);
+    const Vector3d u = (on_rim - pair.rim.point).normalized(), v = pair.rim.direction.cross(u);
+    for (int k = 0; k < 1000; ++k) {
+      const double angle = 2 * std::numbers::pi * k / 1000;
+      EXPECT_GE(
+          gap_of(pair.rim.point + pair.rim.radius * (std::cos(angle) * u + std::sin(angle) * v)),
+          touch.gap - 1e-14);
+    }
+    const Touch mirrored = touch_of(pair.mantle, pair.rim);
+    EXPECT_EQ(mirrored.gap, touch.gap);
+    EXPECT_EQ(mirrored.normal, -touch.normal);
+  }
+}
+
+// Tolerance: as of TouchOfKinds.
+TEST(Touch, OfARimAndAMantleChangesAsTheNormalVelocityAtThePoint) {
+  const CollisionShape any(Sphere{1});
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RimAndMantle pair(seed);
+    const ContactCandidate candidate{.a = pair.rim, .b = pair.mantle};
+    const Motion motion_a{random_vector(pair.random), random_vector(pair.random)};
+    const Motion motion_b{random_vector(pair.random), random_vector(pair.random)};
+    const auto gap_after = [&](double time) {
+      return evaluate_touch(candidate, any, moved(Pose{}, motion_a, time), any,
+                            moved(Pose{}, motion_b, time))
+          .gap;
+    };
+    const Touch touch = touch_of(pair.rim, pair.mantle);
+    const Vector3d relative =
+        velocity_at(touch.point, Pose{}, motion_a) - velocity_at(touch.point, Pose{}, motion_b);
+    const double rate = (gap_after(1e-5) - gap_after(-1e-5)) / 2e-5;
+    EXPECT_NEAR(rate, touch.normal.dot(relative), 1e-6);
+  }
+}
+
+/// A rim that is inside of the other cylinder and goes through its axis.
+TEST(Touch, OfARimGoesThroughTheAxisOfAMantle) {
+  const ContactFeature mantle = make_line_feature({0, 0, 0}, {0, 0, 1}, 0.3);
+  for (const double place : {0.41, 0.4 + 1e-9, 0.4, 0.4 - 1e-9, 0.39, 0.1}) {
+    const Touch touch = touch_of(make_circle_feature({place, 0, 1}, {0, 0, 1}, 0.4), mantle);
+    EXPECT_NEAR(touch.gap, place - 0.7, 1e-15);
+    EXPECT_LE((touch.normal - Vector3d::UnitX()).norm(), 1e-15);
+  }
+}
+
 TEST(Touch, IsFiniteWhereNoNormalIsDefined) {
   const ContactFeature point = make_point_feature({1, 2, 3});
   const ContactFeature line = make_line_feature({1, 2, 3}, {0, 0, 1});
   const ContactFeature circle = make_circle_feature({1, 2, 3}, {0, 0, 1}, 1);
   const ContactFeature plane = make_plane_feature({0, 0, 0}, {0, 0, 1});
-  for (const auto& [x, y] :
-       {std::pair{point, point}, {point, line}, {line, line}, {point, circle}, {circle, plane}}) {
+  for (const auto& [x, y] : {std::pair{point, point},
+                             {point, line},
+                             {line, line},
+                             {point, circle},
+                             {circle, plane},
+                             {line, circle}}) {
     const Touch touch = touch_of(x, y);
     EXPECT_TRUE(std::isfinite(touch.gap) && touch.point.allFinite());
     EXPECT_NEAR(touch.normal.norm(), 1, 1e-15);

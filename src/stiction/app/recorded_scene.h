@@ -1,6 +1,8 @@
 // The scene that a recording contains, and the settings that it was made with.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,5 +18,21 @@ std::optional<Scene> read_recorded_scene(const RecordingHeader& header, const st
 
 /// What the scene says where the recording does not.
 AuditSettings fallback_settings(const SimulateSettings& scene);
+
+/// What verify finds in a recording. `tolerance` replaces that of the run. Nothing, after the
+/// faults of its scene were printed, if that cannot be read. Throws InputError if there is nothing
+/// to verify.
+struct VerifiedRecording {
+  RecordingHeader header;
+  AuditSettings settings;
+  AuditReport report;
+};
+struct VerifyRequest {
+  std::string file;
+  std::string meshes{};  // folder of files that the scene names
+  std::optional<double> tolerance{};
+  std::function<void(std::int64_t done, std::int64_t all)> progress{};
+};
+std::optional<VerifiedRecording> verify_recording(const VerifyRequest& request);
 
 }  // namespace stiction

@@ -37,26 +37,13 @@ struct Subject {
 };
 
 bool is_recording(const std::string& path) {
-  const Hdf5File file = Hdf5File::open(path);
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::CutFiles::kTake);
   if (!file.has_attribute("/", "format")) return false;
   const std::string format = file.read_text_attribute("/", "format");
   if (format == "stiction checkpoint")
     throw InputError(
         fmt::format("'{}' is a checkpoint: it holds one state and nothing to verify", path));
   return format == recording_format::kFormat;
-}
-
-void note_extent(const RecordingHeader& header, double end, AuditReport& report) {
-  if (header.was_left_open)
-    report.notes.push_back(
-        fmt::format("the file was never closed: verified up to the last step "
-                    "that is complete, t = {:.6g} s",
-                    end));
-  if (header.num_stored > header.num_rows)
-    report.notes.push_back(fmt::format("{} more rows are not complete and were left out",
-                                       header.num_stored - header.num_rows));
-  if (header.status == "rejected" || header.status == "interrupted")
-    report.notes.push_back(fmt::format("the run ended '{}'", header.status));
 }
 
 class Counter {
@@ -78,20 +65,16 @@ class Counter {
   std::chrono::steady_clock::time_point next_;
 };
 
-std::optional<Subject> verify_recording(const VerifyOptions& options, AuditReport& report) {
-  RecordingStream stream(options.file);
-  const RecordingHeader& header = stream.header();
-  if (header.num_rows == 0)
-    throw InputError(fmt::format("recording '{}' has no complete step: there is nothing to verify",
-                                 options.file));
-  const std::optional<Scene> scene = read_recorded_scene(header, options.meshes);
-  if (!scene) return std::nullopt;
-  AuditSettings settings = read_settings(header, fallback_settings(scene->simulate), report.notes);
-  if (options.tolerance) settings.tolerance = *options.tolerance;
+std::optional<Subject> verify_run(const VerifyOptions& options, AuditReport& report) {
   Counter counter(!options.is_json && !options.is_quiet);
-  audit_recording(stream, scene->model, settings, report,
-                  [&](std::int64_t done, std::int64_t all) { counter.show(done, all); });
-  note_extent(header, report.time(), report);
+  std::optional<VerifiedRecording> verified = verify_recording(
+      {.file = options.file,
+       .meshes = options.meshes,
+       .tolerance = options.tolerance,
+       .progress = [&](std::int64_t done, std::int64_t all) { counter.show(done, all); }});
+  if (!verified) return std::nullopt;
+  report = std::move(verified->report);
+  const RecordingHeader& header = verified->header;
   Subject subject;
   subject.title = fmt::format("{}: {}, {}, {} rows, recorded by version {}", header.name,
                               header.scheme, header.solver, header.num_rows, header.version);
@@ -101,7 +84,7 @@ std::optional<Subject> verify_recording(const VerifyOptions& options, AuditRepor
   subject.json["solver"] = header.solver;
   subject.json["version"] = header.version;
   subject.json["rows"] = header.num_rows;
-  subject.json["tolerance"] = settings.tolerance;
+  subject.json["tolerance"] = verified->settings.tolerance;
   return subject;
 }
 
@@ -210,7 +193,7 @@ int verify(const VerifyOptions& options) {
   AuditReport report;
   std::optional<Subject> subject;
   if (is_recording(options.file))
-    subject = verify_recording(options, report);
+    subject = verify_run(options, report);
   else
     subject = verify_problem(options, report);
   if (!subject) return kBadInput;

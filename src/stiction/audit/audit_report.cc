@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace stiction {
 namespace {
@@ -43,16 +44,21 @@ double Finding::ratio() const {
   return tolerance > 0 ? figure / tolerance : kInfinity;
 }
 
-void AuditReport::check(Law law, double figure, double tolerance, const Where& where) {
+bool AuditReport::count(Law law, const Finding& finding) {
   LawOutcome& outcome = outcomes_[static_cast<std::size_t>(law)];
   ++outcome.checks;
-  Finding finding{.figure = figure, .tolerance = tolerance, .step = step_, .time = time_};
   const double ratio = finding.ratio();
-  const bool is_broken = !(ratio <= 1);
-  const bool is_worst = outcome.checks == 1 || ratio > outcome.worst.ratio();
-  if (is_broken || is_worst) finding.where = where();
-  if (is_broken && outcome.broken++ == 0) outcome.first_broken = finding;
-  if (is_worst) outcome.worst = std::move(finding);
+  const bool is_first_broken = !(ratio <= 1) && outcome.broken++ == 0;
+  return is_first_broken || outcome.checks == 1 || ratio > outcome.worst.ratio();
+}
+
+void AuditReport::keep(Law law, Finding finding, std::string where) {
+  LawOutcome& outcome = outcomes_[static_cast<std::size_t>(law)];
+  finding.where = std::move(where);
+  if (outcome.broken == 1 && outcome.first_broken.where.empty() && !(finding.ratio() <= 1))
+    outcome.first_broken = finding;
+  if (outcome.checks == 1 || finding.ratio() > outcome.worst.ratio())
+    outcome.worst = std::move(finding);
 }
 
 void AuditReport::skip(Law law, const std::string& reason) {

@@ -55,13 +55,17 @@ struct LawOutcome {
 
 class AuditReport {
  public:
-  /// Names of things are made only where they matter.
+  /// Says where and what; names of things are made only where they matter.
   using Where = std::function<std::string()>;
   void begin_step(std::int64_t step, double time) {
     step_ = step;
     time_ = time;
   }
-  void check(Law law, double figure, double tolerance, const Where& where);
+  template <class AnyWhere>
+  void check(Law law, double figure, double tolerance, const AnyWhere& where) {
+    const Finding finding{.figure = figure, .tolerance = tolerance, .step = step_, .time = time_};
+    if (count(law, finding)) keep(law, finding, where());
+  }
   /// Says why a law could not be checked, once per step.
   void skip(Law law, const std::string& reason);
 
@@ -75,6 +79,10 @@ class AuditReport {
   std::vector<std::string> notes;  // about the recording as a whole
 
  private:
+  /// Whether the finding is the worst so far or the first that breaks its law.
+  bool count(Law law, const Finding& finding);
+  void keep(Law law, Finding finding, std::string where);
+
   std::array<LawOutcome, kNumLaws> outcomes_;
   std::map<std::pair<Law, std::string>, std::int64_t> last_skip_;
   std::int64_t step_ = -1;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/audit/rounding.h"
 #include "stiction/base/error.h"
 #include "stiction/model/rigid_body_system.h"
 
@@ -16,8 +17,6 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// As in phase_problem.cc: a few dozen units in the last place.
-constexpr double kUlps = 64 * std::numeric_limits<double>::epsilon();
 /// A quaternion is made a unit one after every step.
 constexpr double kUnit = 1e-13;
 /// An iterated phase ends where its end moves by less than a share of the configuration: 1e-11, and
@@ -175,7 +174,7 @@ void Auditor::check_row(const RecordedChunk& chunk, std::int64_t k, AuditReport&
                          settings_.tolerance);
     });
   }
-  check_events(chunk, row, report);
+  check_events(chunk, row, phases, report);
   last_ = std::move(row);
   has_last_ = true;
 }
@@ -199,6 +198,12 @@ void Auditor::check_time(const RecordedChunk& chunk, const Row& row, AuditReport
   report.check(Law::kTime, passed - steps * header_.h, rounding + kUlps * steps * header_.h, [&] {
     return fmt::format("{} steps took longer than h = {} allows [s]", steps, header_.h);
   });
+  if (!is_last && row.follows && passed > 0) {
+    if (first_step_ < 0) first_step_ = row.step;
+    const double halvings = std::log2(header_.h / passed);
+    has_whole_step_ = has_whole_step_ || std::abs(header_.h * std::exp2(-std::round(halvings)) -
+                                                  passed) <= rounding + kUlps * header_.h;
+  }
   if (!header_.has_phases) return;
   const RecordedPhases& phases = chunk.phases;
   const std::int64_t first = phases.row_start[row.index], end = phases.row_start[row.index + 1];
@@ -243,6 +248,18 @@ void Auditor::check_quaternions(const Row& row, AuditReport& report) const {
 /// (T3): an impulse only where there is no gap. Where gaps are part of the rows, in `spook`, in
 /// position-level and iterated phases, complementarity says so already.
 void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
+  const bool chooses = phase.kind == PhaseName::kStep && (settings_.scheme == SchemeName::kMoreau ||
+                                                          settings_.scheme == SchemeName::kSpook);
+  const double share = std::max(kTouchingShare, std::sqrt(settings_.tolerance));
+  std::vector<double> touches(phase.contacts.size(), 0.0);
+  for (std::size_t j = 0; chooses && j < phase.contacts.size(); ++j) {
+    const AuditedContact& contact = phase.contacts[j];
+    touches[j] = share * free_fall(phase, static_cast<int>(j));
+    if (contact.shape_a < 0) continue;
+    const auto [place, is_new] =
+        touching_.emplace(std::minmax(contact.shape_a, contact.shape_b), touches[j]);
+    if (!is_new) place->second = std::min(place->second, touches[j]);
+  }
   const bool has_gaps_in_rows = phase.kind == PhaseName::kPositionLevel ||
                                 phase.kind == PhaseName::kLinearPositionLevel ||
                                 phase.kind == PhaseName::kMidpoint;
@@ -257,8 +274,7 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
     if (!(contact.impulse[0] > 0)) continue;
     double most = kUlps * extent;
     if (is_moreau) {
-      most += 2 * std::max(kTouchingShare, std::sqrt(settings_.tolerance)) *
-              free_fall(phase, static_cast<int>(j));
+      most += 2 * touches[j];
     } else {
       // What closed is closed up to the tolerance, or to what its speed passes within that of the
       // time; what presses goes on, and its gap changes by what moves within a phase.
@@ -310,10 +326,18 @@ void Auditor::check_phases(const std::vector<AuditedPhase>& phases, Row& row, Au
   knows_pressing_ = row.follows && (last_has_phases_ || last_.step == 0);
   if (!row.follows) pressed_.clear();
   last_has_phases_ = !phases.empty();
+  touching_.clear();
+  impact_energy_.clear();
+  impact_energy_size_.clear();
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const AuditedPhase& phase = phases[i];
+    impact_energy_.push_back(0);
+    impact_energy_size_.push_back(0);
     check_motion(phase, report);
-    if (phase.kind == PhaseName::kProjection) continue;
+    if (phase.kind == PhaseName::kProjection) {
+      if (!row.is_flagged) check_projection(phases, i, report);
+      continue;
+    }
     const AuditedPhase* compression =
         phase.kind == PhaseName::kDecompression && i > 0 ? &phases[i - 1] : nullptr;
     const std::string reason = problem_.assemble(phase, compression);
@@ -344,7 +368,21 @@ void Auditor::check_phases(const std::vector<AuditedPhase>& phases, Row& row, Au
       bounds_.include(bounds);
       has_bounds_ = true;
     }
+    const double motor = work_.motor;
     add_work(model_, settings_, phase, problem_, work_);
+    if (phase.length > 0) continue;
+    for (int b = 0; b < problem_.problem.num_blocks(); ++b) {
+      const int start = model_.block_starts()[b], n = problem_.problem.block_size(b);
+      const VectorXd after = phase.v_end.segment(start, n),
+                     before = phase.start.v.segment(start, n);
+      const MatrixXd mass = problem_.problem.mass_block(b);
+      impact_energy_.back() += 0.5 * (after + before).dot(mass * (after - before));
+      impact_energy_size_.back() +=
+          (after.cwiseAbs() + before.cwiseAbs())
+              .dot(mass.cwiseAbs() * (after.cwiseAbs() + before.cwiseAbs()));
+    }
+    impact_energy_.back() -= work_.motor - motor;
+    impact_energy_size_.back() += std::abs(work_.motor - motor);
   }
 }
 
@@ -431,6 +469,7 @@ void Auditor::check_shapes(const RecordedChunk& chunk, const Row& row,
   }
   if (!geometry_.has_shapes()) return;
   const State& start = phases.empty() ? row.state : phases.front().start;
+  geometry_.begin_step();
   check_places(phases, report);
   // Contacts as the row shows them, at its end.
   std::map<std::uint64_t, const AuditedContact*> by_id;
@@ -468,9 +507,11 @@ void Auditor::check_places(const std::vector<AuditedPhase>& phases, AuditReport&
     geometry_.set_start(phases.front().start);
     geometry_.set_pose(t, q);
     std::set<GeometryLaws::Pair> here;
+    std::map<GeometryLaws::Pair, std::vector<const AuditedContact*>> by_pair;
     for (const AuditedContact& contact : phase.contacts) {
       if (contact.shape_a < 0) continue;
       here.insert(std::minmax(contact.shape_a, contact.shape_b));
+      by_pair[std::minmax(contact.shape_a, contact.shape_b)].push_back(&contact);
       report.check(Law::kGaps, geometry_.knows(contact) ? 0 : 1, 0.5,
                    [&] { return fmt::format("{}: these do not touch", name_of(contact)); });
       geometry_.check_contact(contact, GeometryLaws::When::kWhereRowsAre, report);
@@ -479,7 +520,11 @@ void Auditor::check_places(const std::vector<AuditedPhase>& phases, AuditReport&
     const bool chooses =
         phase.kind == PhaseName::kStep &&
         (settings_.scheme == SchemeName::kMoreau || settings_.scheme == SchemeName::kSpook);
-    if (chooses) geometry_.check_found(here, report);
+    if (chooses) {
+      geometry_.check_found(here, report);
+      for (const auto& [pair, contacts] : by_pair)
+        geometry_.check_covered(pair, contacts, 0.5 * touching_[pair], report);
+    }
     VectorXd gaps(model_.num_fixed_contacts());
     if (gaps.size() == 0) continue;
     model_.evaluate_fixed_gaps(t, q, gaps);
@@ -497,8 +542,7 @@ void Auditor::check_places(const std::vector<AuditedPhase>& phases, AuditReport&
 // What the recording says about itself
 
 void Auditor::check_certificate(const Row& row, bool is_start,
-                                const std::vector<AuditedPhase>& phases,
-                                AuditReport& report) const {
+                                const std::vector<AuditedPhase>& phases, AuditReport& report) {
   const auto& c = row.certificate;
   // Projections and iterations have problems of their own, whose residuals are in the certificate.
   const bool is_all = std::none_of(phases.begin(), phases.end(), [](const AuditedPhase& phase) {
@@ -546,7 +590,14 @@ void Auditor::check_certificate(const Row& row, bool is_start,
   }
   // The recorded figure is the smallest of all contacts in reach, also of those that did not act.
   const double extent = 1 + extent_of(row.state.q);
-  const double error = std::min(smallest_gap_, 0.0) - std::min(recorded, 0.0);
+  double error = std::min(smallest_gap_, 0.0) - std::min(recorded, 0.0);
+  if (std::abs(error) > 1e-9 * extent + geometry_.turned() && geometry_.has_bounds()) {
+    VectorXd gaps(model_.num_fixed_contacts());
+    if (gaps.size() > 0) model_.evaluate_fixed_gaps(row.state.t, row.state.q, gaps);
+    smallest_gap_ =
+        std::min(gaps.size() > 0 ? gaps.minCoeff() : kInfinity, geometry_.measure_smallest());
+    error = std::min(smallest_gap_, 0.0) - std::min(recorded, 0.0);
+  }
   // Faces go on beyond their ends: features may show an overlap, to no more than what they have
   // moved, that shapes do not have, but none that is smaller.
   double moved = 0;
@@ -562,23 +613,13 @@ void Auditor::check_certificate(const Row& row, bool is_start,
                });
 }
 
-void Auditor::check_events(const RecordedChunk& chunk, const Row& row, AuditReport& report) const {
-  if (!row.follows) return;
-  const RecordedEvents& events = chunk.events;
-  const auto first = std::lower_bound(events.step.begin(), events.step.end(), row.step);
-  double last = last_.state.t;
-  const double rounding = kUlps * std::abs(row.state.t);
-  for (auto i = first - events.step.begin(); i < events.size() && events.step[i] == row.step; ++i) {
-    const double t = events.time[i];
-    report.check(Law::kTime, std::max(last - t, t - row.state.t), rounding, [&] {
-      return fmt::format("event {} of the step at {:.17g} s is not within it, in order",
-                         i - (first - events.step.begin()), t);
-    });
-    last = std::max(last, t);
-  }
-}
-
 void Auditor::finish(const std::vector<std::string>& leftovers, AuditReport& report) {
+  if (first_step_ >= 0) {
+    report.begin_step(first_step_, 0);
+    report.check(Law::kTime, has_whole_step_ ? 0 : 1, 0.5, [&] {
+      return fmt::format("no step is as long as h = {} says, or as that halved", header_.h);
+    });
+  }
   report.begin_step(has_last_ ? last_.step : -1, has_last_ ? last_.state.t : 0);
   for (const std::string& text : leftovers)
     report.check(Law::kTotals, 1, 0.5, [&] { return text; });

@@ -50,14 +50,33 @@ class Auditor {
   double free_fall(const AuditedPhase& phase, int contact) const;
   void check_totals(const RecordedChunk& chunk, const Row& row,
                     const std::vector<AuditedPhase>& phases, AuditReport& report);
+  /// What contacts of a phase have in common. Leaves the phase in problem_.
+  struct PhaseScales {
+    State at{};             // where rows were evaluated
+    double speed = 0;       // [m/s] of anything at the end
+    double free_speed = 0;  // [m/s] without contacts: slower slips than a share of it are rounding
+    bool is_assembled = false;
+  };
+  PhaseScales measure_scales(const AuditedPhase& phase, const AuditedPhase* compression);
   void check_contact_totals(const RecordedChunk& chunk, const Row& row,
                             const std::vector<AuditedPhase>& phases, AuditReport& report);
   void check_energy(const Row& row, const PhaseWork* work, AuditReport& report);
   void check_certificate(const Row& row, bool is_start, const std::vector<AuditedPhase>& phases,
-                         AuditReport& report) const;
+                         AuditReport& report);
   void check_shapes(const RecordedChunk& chunk, const Row& row,
                     const std::vector<AuditedPhase>& phases, AuditReport& report);
-  void check_events(const RecordedChunk& chunk, const Row& row, AuditReport& report) const;
+  void check_events(const RecordedChunk& chunk, const Row& row,
+                    const std::vector<AuditedPhase>& phases, AuditReport& report) const;
+  /// Of an event of the kind `kind` at the time that has been checked; phases whose impact it tells
+  /// of are marked.
+  void check_event(const RecordedEvents& events, std::int64_t i,
+                   const std::vector<AuditedPhase>& phases, double rounding,
+                   std::vector<char>& is_told, AuditReport& report) const;
+  void check_transition(const std::string& name, std::int64_t id, double t,
+                        const std::vector<AuditedPhase>& phases, double rounding,
+                        AuditReport& report) const;
+  void check_projection(const std::vector<AuditedPhase>& phases, std::size_t index,
+                        AuditReport& report);
 
   std::string name_of(const AuditedContact& contact) const;
   std::string name_of_block(int block) const;
@@ -84,6 +103,12 @@ class Auditor {
   std::map<std::uint64_t, double> pressed_;
   bool knows_pressing_ = false, last_has_phases_ = false;
   std::set<GeometryLaws::Pair> found_;  // that had a contact in the step at hand
+  /// [m] up to which contacts of a pair count as touching, in schemes that choose by it.
+  std::map<GeometryLaws::Pair, double> touching_;
+  /// Change of kinetic energy without the work of drives, phase by phase, and its terms, [J].
+  std::vector<double> impact_energy_, impact_energy_size_;
+  std::int64_t first_step_ = -1;  // that had a length
+  bool has_whole_step_ = false;   // one of h or of h halved
 };
 
 /// Reads all rows of the recording. `progress` is told rows done and rows in all, and says whether

@@ -6,15 +6,13 @@
 #include <limits>
 
 #include "stiction/audit/auditor.h"
+#include "stiction/audit/rounding.h"
 #include "stiction/model/rigid_body_system.h"
 
 namespace stiction {
 namespace {
 
 using Eigen::Vector3d;
-
-/// As in phase_problem.cc: a few dozen units in the last place.
-constexpr double kUlps = 64 * std::numeric_limits<double>::epsilon();
 
 enum EnergyColumn {
   kKinetic,
@@ -63,6 +61,20 @@ void Auditor::check_totals(const RecordedChunk& chunk, const Row& row,
                  [&] { return fmt::format("reaction {} [N or N m]", header_.reaction_names[i]); });
 }
 
+Auditor::PhaseScales Auditor::measure_scales(const AuditedPhase& phase,
+                                             const AuditedPhase* compression) {
+  PhaseScales scales{.at = rows_of(model_, settings_, phase)};
+  scales.speed = phase.v_end.cwiseAbs().maxCoeff() * (1 + extent_of(scales.at.q));
+  scales.free_speed = scales.speed;
+  scales.is_assembled = problem_.assemble(phase, compression).empty();
+  const StepProblem& problem = problem_.problem;
+  for (int b = 0; scales.is_assembled && b < problem.num_blocks(); ++b)
+    for (int i = 0; i < problem.block_size(b); ++i)
+      scales.free_speed = std::max(scales.free_speed, std::abs(problem.p[problem.dof_start[b] + i] /
+                                                               problem.mass_block(b)(i, i)));
+  return scales;
+}
+
 void Auditor::check_contact_totals(const RecordedChunk& chunk, const Row& row,
                                    const std::vector<AuditedPhase>& phases, AuditReport& report) {
   struct Total {
@@ -81,6 +93,11 @@ void Auditor::check_contact_totals(const RecordedChunk& chunk, const Row& row,
       total.phase = &phase;
     }
   const RecordedContacts& contacts = chunk.contacts;
+  const double extent = extent_of(row.state.q);
+  VectorXd gaps(model_.num_fixed_contacts());
+  if (gaps.size() > 0) model_.evaluate_fixed_gaps(row.state.t, row.state.q, gaps);
+  PhaseScales scales;
+  const AuditedPhase* at_hand = nullptr;  // that `scales` and problem_ are about
   for (std::int64_t c = contacts.row_start[row.index]; c < contacts.row_start[row.index + 1]; ++c) {
     const auto found = totals.find(contacts.id[c]);
     const bool is_known = contacts.step[c] == row.step && found != totals.end();
@@ -109,11 +126,9 @@ void Auditor::check_contact_totals(const RecordedChunk& chunk, const Row& row,
                            contacts.a[c], contacts.b[c]);
       });
     } else {
-      VectorXd gaps(model_.num_fixed_contacts());
-      model_.evaluate_fixed_gaps(row.state.t, row.state.q, gaps);
       const double gap = gaps[static_cast<Eigen::Index>(last.id)];
       report.check(Law::kGaps, std::abs(gap - contacts.gap[c]),
-                   kUlps * (1 + extent_of(row.state.q) + std::abs(gap)),
+                   kUlps * (1 + extent + std::abs(gap)),
                    [&] { return fmt::format("{}: gap at the end [m]", name_of(last)); });
     }
     // Slip and status are those of the last phase that the contact took part in.
@@ -122,10 +137,13 @@ void Auditor::check_contact_totals(const RecordedChunk& chunk, const Row& row,
         total.phase->kind == PhaseName::kDecompression && place > 0 ? &phases[place - 1] : nullptr;
     const AuditedPhase& phase = *total.phase;
     const ContactInfo& law = problem_.law_of(last);
-    const State at = rows_of(model_, settings_, phase);
+    if (at_hand != &phase) {
+      at_hand = &phase;
+      scales = measure_scales(phase, compression);
+    }
     RowSet rows;
-    problem_.append_contact(at.t, at.q, last, rows);
-    const double speed = phase.v_end.cwiseAbs().maxCoeff() * (1 + extent_of(at.q));
+    problem_.append_contact(scales.at.t, scales.at.q, last, rows);
+    const double speed = scales.speed;
     for (int i = 0; i < law.num_tangents; ++i) {
       const double slip =
           rows.rows.times(0, 1 + i, model_.block_starts(), phase.v_end.data()) + rows.drift[1 + i];
@@ -136,8 +154,7 @@ void Auditor::check_contact_totals(const RecordedChunk& chunk, const Row& row,
     const ContactStatus status = contacts.status[c];
     const bool presses = last.impulse[0] > 0;
     bool is_right = (status != ContactStatus::kOpen) == presses;
-    if (presses && law.num_tangents > 0 && law.mu > 0 &&
-        problem_.assemble(phase, compression).empty()) {
+    if (presses && law.num_tangents > 0 && law.mu > 0 && scales.is_assembled) {
       const auto j = static_cast<int>(&last - phase.contacts.data());
       const int first = problem_.problem.contacts.row_start(j);
       Eigen::Vector2d slip = Eigen::Vector2d::Zero();
@@ -149,13 +166,7 @@ void Auditor::check_contact_totals(const RecordedChunk& chunk, const Row& row,
       const double most =
           law.mu * last.impulse[0] * section_support(settings_.friction, law.num_tangents, -slip);
       const double does = -last.impulse.tail<2>().dot(slip);
-      // How fast things would be without the contact; slower slips than a share of it are rounding.
-      double free_speed = speed;
-      for (int b = 0; b < problem_.problem.num_blocks(); ++b)
-        for (int i = 0; i < problem_.problem.block_size(b); ++i)
-          free_speed =
-              std::max(free_speed, std::abs(problem_.problem.p[problem_.problem.dof_start[b] + i] /
-                                            problem_.problem.mass_block(b)(i, i)));
+      const double free_speed = scales.free_speed;
       if (does >= kSurelySlip * most && slip.norm() > kSurelySlipSpeed * free_speed)
         is_right = is_right && status == ContactStatus::kSlip;
       if (does < kSurelyStick * most && slip.norm() > kSurelySlipSpeed * free_speed)

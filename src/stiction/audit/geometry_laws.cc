@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
 namespace stiction {
 
@@ -19,8 +18,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Places and gaps are compared up to this share of the size of the shapes: rounding of poses and
 /// of distances, far below any motion that matters.
 constexpr double kPlace = 1e-9;
-/// Corners of faces that lie as near to each other as this are one: contacts are there up to that.
-constexpr double kSnap = 1e-7;
 /// Two shapes overlap in passing if they do by more than this share of the smaller one.
 constexpr double kDeep = 0.1;
 
@@ -107,8 +104,20 @@ std::vector<GeometryLaws::Pair> GeometryLaws::near_pairs(const std::vector<Pose>
 
 Separation::Result GeometryLaws::measure(const Pair& pair, const std::vector<Pose>& poses,
                                          double reach) const {
-  return Separation::measure({shapes_[pair.first], poses[pair.first]},
-                             {shapes_[pair.second], poses[pair.second]}, reach);
+  const double bound = bound_gap(pair, poses);
+  if (bound > reach) return {.gap = bound, .normal = directions_.find(pair)->second};
+  const Separation::Result result = Separation::measure(
+      {shapes_[pair.first], poses[pair.first]}, {shapes_[pair.second], poses[pair.second]}, reach);
+  if (!shapes_[pair.first].is_surface() && !shapes_[pair.second].is_surface())
+    directions_[pair] = result.normal;
+  return result;
+}
+
+double GeometryLaws::bound_gap(const Pair& pair, const std::vector<Pose>& poses) const {
+  const auto known = directions_.find(pair);
+  if (known == directions_.end()) return -kInfinity;
+  return Separation::along({shapes_[pair.first], poses[pair.first]},
+                           {shapes_[pair.second], poses[pair.second]}, known->second);
 }
 
 double GeometryLaws::size_of(const Pair& pair) const {
@@ -129,58 +138,6 @@ bool GeometryLaws::knows(const AuditedContact& contact) const {
 std::string GeometryLaws::name_of(const AuditedContact& contact) const {
   return fmt::format("{}-{}, contact {}", surfaces_->name_of_object(contact.shape_a),
                      surfaces_->name_of_object(contact.shape_b), contact.id);
-}
-
-// -------------------------------------------------------------------------------------------------
-// Recorded contacts
-
-/// Features of a contact are chosen where the step begins and stay what they are within it: faces
-/// and edges go on beyond their ends. So a place may be off a shape by as far as the two have
-/// moved, and a normal off those that support it by as far as they have turned; nothing else.
-void GeometryLaws::check_contact(const AuditedContact& contact, When when,
-                                 AuditReport& report) const {
-  const int a = contact.shape_a, b = contact.shape_b;
-  const Travel of_a = travel(a, start_, end_), of_b = travel(b, start_, end_);
-  const Pair pair = std::minmax(a, b);
-  const double size = size_of(pair) + std::abs(contact.gap) + 1e-3 * extent_;
-  const double slack =
-      kSnap * size + 2 * (of_a.way + of_b.way) + (of_a.turn + of_b.turn) * size_of(pair);
-  const Separation::Placed placed_a{shapes_[a], end_[a]}, placed_b{shapes_[b], end_[b]};
-  const Vector3d& n = contact.normal;
-  report.check(Law::kGaps, std::abs(n.norm() - 1), kPlace,
-               [&] { return fmt::format("{}: length of the normal, minus 1", name_of(contact)); });
-  const Vector3d on_a = contact.point + 0.5 * contact.gap * n,
-                 on_b = contact.point - 0.5 * contact.gap * n;
-  // The normal is one of a's surface or of b's where they touch.
-  const auto beyond = [&](const Separation::Placed& placed, const Vector3d& direction,
-                          const Vector3d& point) {
-    if (placed.shape.is_surface()) return kInfinity;  // which part supports is not known
-    const AuditShape dot{Shape{Sphere{0}}};
-    const Pose pose{point, Eigen::Matrix3d::Identity()};
-    return -Separation::along({dot, pose}, placed, direction);
-  };
-  const double beyond_a = beyond(placed_a, -n, on_a), beyond_b = beyond(placed_b, n, on_b);
-  const std::string_view place = when == When::kAtTheEnd ? " at the end of the step" : "";
-  // Both supporting planes are where the contact says, if not the point in them.
-  const bool is_extended =
-      when == When::kAtTheEnd && std::abs(beyond_a) <= slack && std::abs(beyond_b) <= slack;
-  for (const auto& [placed, point, shape] :
-       {std::tuple(placed_a, on_a, a), std::tuple(placed_b, on_b, b)}) {
-    const int which = shape;
-    if (!is_extended)
-      report.check(Law::kGaps, std::abs(Separation::of_point(placed, point)), slack, [&] {
-        return fmt::format("{}: distance of the touching point from {}{} [m]", name_of(contact),
-                           surfaces_->name_of_object(which), place);
-      });
-  }
-  double support = std::min(beyond_a, beyond_b);
-  for (const auto& [placed, point] : {std::pair(placed_a, on_a), std::pair(placed_b, on_b)})
-    if (placed.shape.is_surface() && !(support <= slack))
-      support = std::min(support, size_of(pair) * Separation::off_normal(placed, point, n, slack));
-  report.check(Law::kGaps, support, slack, [&] {
-    return fmt::format("{}: how far shapes reach beyond the contact along its normal{} [m]",
-                       name_of(contact), place);
-  });
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -215,16 +172,13 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, AuditRepor
       settings_.scheme == SchemeName::kStewartTrinkle && settings_.stepping.nonlinear;
   double smallest = kInfinity;
   turned_ = 0;
+  has_bounds_ = false;
   for (const Pair& pair : near_pairs(end_, ways)) {
-    const Separation::Result result = measure(pair, end_, 1e-3 * size_of(pair));
-    smallest = std::min(smallest, result.gap);
     const Travel &of_a = travels[pair.first], &of_b = travels[pair.second];
     const double size = size_of(pair), turn = of_a.turn + of_b.turn, way = of_a.way + of_b.way;
     const bool has_surface = shapes_[pair.first].is_surface() || shapes_[pair.second].is_surface();
     turned_ = std::max(turned_, turn * size + (has_surface ? way : 0));
-    if (h == 0) continue;  // a start may overlap
     const bool is_found = found.contains(pair);
-    const double overlap = std::max(0.0, -result.gap);
     const double slack = kPlace * (size + 1e-3 * extent_) +
                          2 * std::max(events.contact_tolerance, events.contact_growth * h * h * h);
     // What the scheme's contacts add in a step: the linearised gap is off by (turn)² size, and by
@@ -235,6 +189,15 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, AuditRepor
     const bool is_old = is_found && found_before_.contains(pair) && !has_surface &&
                         settings_.scheme != SchemeName::kSpook && !yields(pair);
     if (!locates && !is_exact) added += 1.5 * (is_old ? turn * size : way);
+    // Whatever separates the shapes so far that the law holds is good enough.
+    double gap = is_found && h > 0 ? bound_gap(pair, end_) : -kInfinity;
+    if (-gap > added + slack)
+      gap = measure(pair, end_, 1e-3 * size).gap;
+    else
+      has_bounds_ = true;
+    smallest = std::min(smallest, gap);
+    if (h == 0) continue;  // a start may overlap
+    const double overlap = std::max(0.0, -gap);
     double most = added;
     if (is_found && overlap > added + slack) most += overlap_at_start(pair);
     report.check(Law::kPenetration,
@@ -249,6 +212,26 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, AuditRepor
   }
   found_before_ = found;
   return smallest;
+}
+
+double GeometryLaws::measure_smallest() const {
+  std::vector<double> ways(shapes_.size());
+  for (std::size_t i = 0; i < shapes_.size(); ++i) ways[i] = 1e-3 * shapes_[i].size();
+  double smallest = kInfinity;
+  for (const Pair& pair : near_pairs(end_, ways))
+    smallest = std::min(smallest, measure(pair, end_, 1e-3 * size_of(pair)).gap);
+  return smallest;
+}
+
+bool GeometryLaws::has_other_touch(double t, const VectorXd& q, double reach,
+                                   const std::set<Pair>& found) {
+  if (!has_shapes()) return false;
+  place(t, q, end_);
+  const std::vector<double> ways(shapes_.size(), reach);
+  const std::vector<Pair> pairs = near_pairs(end_, ways);
+  return std::any_of(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+    return !found.contains(pair) && measure(pair, end_, reach).gap <= reach;
+  });
 }
 
 double GeometryLaws::overlap_at_start(const Pair& pair) const {

@@ -34,17 +34,28 @@ class GeometryLaws {
   /// A contact as recorded at that configuration.
   /// At the end of a step features may have moved beyond their shapes: planes and lines go on.
   enum class When : std::uint8_t { kWhereRowsAre, kAtTheEnd };
-  void check_contact(const AuditedContact& contact, When when, AuditReport& report) const;
+  void check_contact(const AuditedContact& contact, When when, AuditReport& report);
+  /// Forgets the places of contacts where rows were evaluated: another step begins.
+  void begin_step() { places_.clear(); }
+  /// The contacts of a pair where rows were evaluated cover all corners that touch; what is no
+  /// higher than `touching` over a plane does, [m].
+  void check_covered(const Pair& pair, std::span<const AuditedContact* const> contacts,
+                     double touching, AuditReport& report) const;
   /// Pairs that overlap there by more than features of the step's start explain have a contact.
   void check_found(const std::set<Pair>& found, AuditReport& report) const;
   /// Overlaps there, the end of a step of length h; `found` are the pairs that had contacts in it.
   /// Returns the smallest gap of shapes near each other, infinite if there are none.
   double check_end(double h, const std::set<Pair>& found, AuditReport& report);
+  /// Whether that is a lower bound for some pairs, and what it is if all are measured.
+  bool has_bounds() const { return has_bounds_; }
+  double measure_smallest() const;
   /// [m] how far features fixed at the start of that step may be off at its end.
   double turned() const { return turned_; }
   /// Between the start and the end of a step.
   void check_passage(const State& start, const State& end, const std::set<Pair>& found,
                      AuditReport& report);
+  /// Whether shapes that are not in `found` are nearer to each other than `reach`, [m].
+  bool has_other_touch(double t, const VectorXd& q, double reach, const std::set<Pair>& found);
   /// Whether the contact is between shapes that may touch; names them.
   bool knows(const AuditedContact& contact) const;
   std::string name_of(const AuditedContact& contact) const;
@@ -54,6 +65,14 @@ class GeometryLaws {
   };
 
  private:
+  /// Where the cores of both shapes touch, each in its own frame.
+  struct CorePlace {
+    Eigen::Vector3d a, b;
+  };
+  void check_along_normal(const AuditedContact& contact, double beyond_a, double beyond_b,
+                          double turn, AuditReport& report) const;
+  void check_stays(const AuditedContact& contact, When when, AuditReport& report);
+  bool has_face_normal(const AuditedContact& contact) const;
   void place(double t, const VectorXd& q, std::vector<Pose>& poses) const;
   Travel travel(int shape, const std::vector<Pose>& from, const std::vector<Pose>& to) const;
   /// Pairs that may touch and whose balls are within `reach` of each other, each grown by its way.
@@ -65,6 +84,9 @@ class GeometryLaws {
   bool yields(const Pair& pair) const;  // its contacts have a compliance of their own
   std::string name_of(const Pair& pair) const;
   double size_of(const Pair& pair) const;
+  /// A direction that has separated the pair, or that contacts say, and how far: a lower bound on
+  /// the gap, −∞ if there is none.
+  double bound_gap(const Pair& pair, const std::vector<Pose>& poses) const;
 
   const Model& model_;
   AuditSettings settings_;
@@ -72,8 +94,11 @@ class GeometryLaws {
   const Model::Part* part_ = nullptr;
   std::vector<AuditShape> shapes_;
   std::set<Pair> found_before_;  // in the step before
-  double extent_ = 0;            // [m] largest coordinate at hand
+  std::map<std::uint64_t, CorePlace> places_;
+  mutable std::map<Pair, Eigen::Vector3d> directions_;  // that separated pairs best, of late
+  double extent_ = 0;                                   // [m] largest coordinate at hand
   double turned_ = 0;
+  bool has_bounds_ = false;
   std::vector<Pose> start_, end_;
 };
 

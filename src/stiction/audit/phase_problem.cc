@@ -6,14 +6,11 @@
 #include <limits>
 #include <numbers>
 
+#include "stiction/audit/rounding.h"
 #include "stiction/model/surfaces.h"
 
 namespace stiction {
 namespace {
-
-/// Units in the last place that a number may be off by after the way through a recording and back,
-/// and after sums of a few dozen terms in another order than the scheme's.
-constexpr double kUlps = 64 * std::numeric_limits<double>::epsilon();
 
 /// (T15) and the compliances of docs/theory.md, relative to the mobility of a row.
 constexpr double kMoreauShare = 6 - 4 * std::numbers::sqrt2, kMoreauCompliance = 1e-8,
@@ -119,6 +116,14 @@ VectorXd PhaseProblem::springs_at(const Point& point) const {
   return extension;
 }
 
+VectorXd PhaseProblem::forces_at(const Point& point, const VectorXd& v,
+                                 const AuditedPhase& phase) const {
+  VectorXd force(v.size());
+  model_.evaluate_force(point.t, point.q, v, force);
+  if (phase.held_force.size() > 0) force += phase.held_force;
+  return force;
+}
+
 void PhaseProblem::begin(const AuditedPhase& phase) {
   problem.clear();
   rows.clear();
@@ -154,8 +159,8 @@ void PhaseProblem::add_mass(const Point& mass_at, const Point* force_at,
                             const AuditedPhase& phase) {
   const double h = phase.length;
   const VectorXd& v = phase.start.v;
-  VectorXd force = VectorXd::Zero(v.size());
-  if (force_at != nullptr) model_.evaluate_force(force_at->t, force_at->q, v, force);
+  const VectorXd force =
+      force_at != nullptr ? forces_at(*force_at, v, phase) : VectorXd(VectorXd::Zero(v.size()));
   for (int b = 0; b < static_cast<int>(model_.blocks().size()); ++b) {
     const auto [part, index, start, n] = model_.blocks()[b];
     RowMatrixMap mass = problem.add_mass_block(n);
@@ -185,9 +190,8 @@ void PhaseProblem::add_trapezoidal_mass(const AuditedPhase& phase, const Point& 
                                         double factor) {
   const double h = phase.length;
   const State& start = phase.start;
-  VectorXd force(start.v.size()), force_at_end(start.v.size());
-  model_.evaluate_force(start.t, start.q, start.v, force);
-  model_.evaluate_force(start.t + h, start.q, start.v, force_at_end);
+  const VectorXd force = forces_at({start.t, start.q}, start.v, phase),
+                 force_at_end = forces_at({start.t + h, start.q}, start.v, phase);
   for (int b = 0; b < static_cast<int>(model_.blocks().size()); ++b) {
     const auto [part, index, offset, n] = model_.blocks()[b];
     const auto v = start.v.segment(offset, n);
@@ -586,8 +590,7 @@ void PhaseProblem::add_midpoint(const AuditedPhase& phase) {
   model_.displace(start.q, mean, 0.5 * h, mid);
   model_.displace(start.q, mean, h, end);
   const Point at{start.t + 0.5 * h, mid};
-  VectorXd force(start.v.size());
-  model_.evaluate_force(at.t, at.q, mean, force);
+  const VectorXd force = forces_at(at, mean, phase);
   for (int b = 0; b < static_cast<int>(model_.blocks().size()); ++b) {
     const auto [part, index, offset, n] = model_.blocks()[b];
     RowMatrixMap mass = problem.add_mass_block(n);

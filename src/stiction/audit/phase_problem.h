@@ -69,6 +69,7 @@ struct AuditedPhase {
   State start;
   VectorXd q_end, v_end;      // of what was used of it
   std::optional<State> rows;  // where rows were evaluated, if it was iterated
+  VectorXd held_force;        // of controllers; empty: none
   std::vector<double> impulse, turning;
   std::vector<AuditedContact> contacts;
 };
@@ -134,6 +135,8 @@ class PhaseProblem {
   };
 
   void begin(const AuditedPhase& phase);
+  /// Those of the model and of controllers.
+  VectorXd forces_at(const Point& point, const VectorXd& v, const AuditedPhase& phase) const;
   void add_mass(const Point& mass_at, const Point* force_at, const AuditedPhase& phase);
   void make_gyroscopic_implicit(const Point& at, const AuditedPhase& phase);
   void add_trapezoidal_mass(const AuditedPhase& phase, const Point& mid, double factor);

@@ -55,6 +55,7 @@ std::vector<AuditedPhase> PhaseReader::read(const RecordedChunk& chunk, std::int
     phase.kind = kinds_[static_cast<std::size_t>(from.kind[i])];
     phase.length = from.length[i];
     phase.share = from.share[i];
+    if (chunk.control[k] >= 0) phase.held_force = chunk.held_force.row(chunk.control[k]);
     if (from.state[i] >= 0) {
       phase.start = read_state(from.state[i], from.time[i]);
     } else {

@@ -50,6 +50,7 @@ void add_work(const Model& model, const AuditSettings& settings, const AuditedPh
   VectorXd force(start.v.size()), at;
   const auto add_force = [&](double t, const VectorXd& q, const VectorXd& v, double duration) {
     model.evaluate_applied_force(t, q, v, force);
+    if (phase.held_force.size() > 0) force += phase.held_force;
     for (Eigen::Index i = 0; i < v.size(); ++i)
       work.add(work.applied, duration * force[i] * mean[i]);
   };

@@ -10,6 +10,8 @@
 #include <limits>
 #include <numbers>
 
+#include "stiction/audit/rounding.h"
+
 namespace stiction {
 namespace {
 
@@ -19,8 +21,6 @@ using Eigen::Vector3d;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-/// Of sums of a few dozen terms.
-constexpr double kUlps = 64 * kEpsilon;
 
 /// (T21), (T22): a share of what other impulses could do counts as an impulse, and impulses that
 /// cancel count up to a multiple of the data.

@@ -128,6 +128,31 @@ AuditShape::AuditShape(const Shape& shape) {
   if (std::holds_alternative<Convex>(shape) && points_.size() <= kMaxHullPoints)
     find_faces(points_, radius_, faces_, edges_);
   size_ = std::isfinite(radius_) ? radius_ : 0;
+  for (const Vector3d& face : faces_) {
+    double furthest = -kInfinity;
+    for (const Vector3d& point : points_) furthest = std::max(furthest, face.dot(point));
+    face_offsets_.push_back(furthest + rounding_);
+  }
+}
+
+std::span<const Vector3d> AuditShape::corners() const {
+  return kind_ == Kind::kHull ? std::span<const Vector3d>(points_) : std::span<const Vector3d>();
+}
+
+Vector3d AuditShape::face_along(const Vector3d& direction) const {
+  if (is_plane()) return plane_.normal;
+  Vector3d best = Vector3d::Zero();
+  for (const Vector3d& face : faces_)
+    if (face.dot(direction) > best.dot(direction)) best = face;
+  return best;
+}
+
+double AuditShape::outside_faces(const Vector3d& point) const {
+  if (is_plane()) return plane_.normal.dot(point) - plane_.offset;
+  double furthest = -kInfinity;
+  for (std::size_t i = 0; i < faces_.size(); ++i)
+    furthest = std::max(furthest, faces_[i].dot(point) - face_offsets_[i]);
+  return furthest;
 }
 
 /// A convex set in the world, or a triangle of a surface.
@@ -254,7 +279,8 @@ Separation::Result Separation::measure_convex(const Body& a, const Body& b,
   const double distance = x.norm();
   if (distance > 1e-13 * size) try_normal(x / distance);
   best.error = std::max(0.0, distance - rounding - best.gap);
-  if (distance > kNear * smaller && best.error <= 1e-12 * size) return best;
+  // What the direction found is certain to separate is the distance: nothing is left to look for.
+  if (distance > 1e-9 * smaller && best.error <= 1e-12 * size) return best;
   for (const Vector3d& hint : hints) try_normal(hint);
   // From the axis or the middle of a curved shape towards the other.
   const auto try_outward = [&](const Body& round, const Body& other, double side) {
@@ -403,7 +429,7 @@ double Separation::along(const Placed& a, const Placed& b, const Vector3d& n) {
 
 double Separation::off_normal(const Placed& surface, const Vector3d& point, const Vector3d& n,
                               double slack) {
-  const AuditShape dot{Shape{Sphere{0}}};
+  static const AuditShape dot{Shape{Sphere{0}}};
   const Vector3d p = surface.pose.rotation.transpose() * (point - surface.pose.position),
                  m = surface.pose.rotation.transpose() * n;
   const Body at{.points = dot.points_, .position = p};
@@ -432,7 +458,13 @@ double Separation::of_point(const Placed& placed, const Vector3d& point) {
     return std::max(across, along) <= 0 ? std::max(across, along)
                                         : std::hypot(std::max(across, 0.0), std::max(along, 0.0));
   }
-  const AuditShape dot{Shape{Sphere{0}}};
+  if (placed.shape.has_faces()) {
+    const Vector3d p = placed.pose.rotation.transpose() * (point - placed.pose.position);
+    // Inside the nearest face is the nearest place; on it up to rounding, too.
+    const double outside = placed.shape.outside_faces(p);
+    if (outside <= 1e-12 * placed.shape.size_ || placed.shape.is_plane()) return outside;
+  }
+  static const AuditShape dot{Shape{Sphere{0}}};
   const Pose pose{point, Matrix3d::Identity()};
   return measure({dot, pose}, placed, kInfinity).gap;
 }

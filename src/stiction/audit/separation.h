@@ -34,6 +34,17 @@ class AuditShape {
   /// A bound on how far a contact's place may be from the true one, relative to curvature: the size
   /// of the shape.
   double size() const { return size_; }
+  /// Of hulls, in their own frame: what is around each of them is a ball of radius rounding().
+  std::span<const Eigen::Vector3d> corners() const;
+  double rounding() const { return rounding_; }
+  bool is_ball() const { return kind_ == Kind::kHull && points_.size() == 1; }
+  /// Whether there is a list of faces; planes have one.
+  bool has_faces() const { return is_plane() || (kind_ == Kind::kHull && !faces_.empty()); }
+  /// The outward unit normal of the face of a hull or plane that is nearest to a direction, own
+  /// frame; zero if there are no faces.
+  Eigen::Vector3d face_along(const Eigen::Vector3d& direction) const;
+  /// How far a point is outside of all faces, own frame: negative inside, exact there.
+  double outside_faces(const Eigen::Vector3d& point) const;
 
  private:
   friend class Separation;
@@ -41,6 +52,7 @@ class AuditShape {
   Kind kind_ = Kind::kHull;
   std::vector<Eigen::Vector3d> points_;  // of hulls; vertices of surfaces
   std::vector<Eigen::Vector3d> faces_;   // unit normals of hulls
+  std::vector<double> face_offsets_;     // how far out they are
   std::vector<Eigen::Vector3d> edges_;   // unit directions of hulls
   std::vector<Triangle> triangles_;
   Eigen::Vector3d axes_ = Eigen::Vector3d::Zero();  // radii; radius, half length of cylinders

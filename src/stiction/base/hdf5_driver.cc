@@ -39,7 +39,8 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t /*max_
   const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
   if (info == nullptr) return nullptr;
   const int truncate = (flags & H5F_ACC_TRUNC) != 0 ? O_TRUNC : 0;
-  const int fd = ::open(name, O_RDWR | O_CLOEXEC | truncate);
+  const int mode = (flags & H5F_ACC_RDWR) != 0 ? O_RDWR : O_RDONLY;
+  const int fd = ::open(name, mode | O_CLOEXEC | truncate);
   if (fd < 0) {
     info->disk->error_number = errno;
     return nullptr;
@@ -50,7 +51,8 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t access, haddr_t /*max_
     return nullptr;
   }
   const off_t size = ::lseek(fd, 0, SEEK_END);
-  file->end_of_file = size > 0 ? static_cast<haddr_t>(size) : 0;
+  file->end_of_file =
+      static_cast<haddr_t>(std::max<std::int64_t>({size, info->disk->bytes_once, 0}));
   return &file->base;
 }
 

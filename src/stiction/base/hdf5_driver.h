@@ -1,4 +1,5 @@
-// The way from the HDF5 library to the disk, for files that we write. HDF5 does not survive a
+// The way from the HDF5 library to the disk, for files that we write, and for those that lost their
+// end, which HDF5's own driver does not open. HDF5 does not survive a
 // failed write well: closing the file writes again, and may mark a half-written file as complete.
 // This driver therefore reports no failure to the library. It remembers the first one, drops
 // everything that comes after it, and leaves the file as a process killed at that moment would have
@@ -19,6 +20,9 @@ struct DiskState {
   int error_number = 0;            // errno of the first failed write; 0: all is well
   std::int64_t bytes_on_disk = 0;  // size that the file has reached
   std::int64_t num_divided = 0;    // metadata writes so far that crossed a page boundary
+  /// Of a file that is read and has lost its end: the size that it had. What is beyond the end
+  /// reads as zero; metadata have checksums, which then fail.
+  std::int64_t bytes_once = 0;
 };
 
 /// A file access property list (to be closed with H5Pclose) whose files write through `disk`, which

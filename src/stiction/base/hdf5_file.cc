@@ -20,21 +20,31 @@ namespace {
   throw IoError(fmt::format("cannot open '{}': {}", path, system_reason(error_number)));
 }
 
-/// Looks at the file without HDF5, whose messages hide the system's reason. Returns whether the
-/// superblock (version 3, consistency flags in byte 11) says that a writer has it open.
-bool probe_writer_flag(const std::string& path) {
+struct Superblock {
+  bool has_writer = false;  // says that it is open for writing
+  std::int64_t size = 0;    // [bytes] of the file
+  std::int64_t end = 0;     // [bytes] that it should have
+};
+
+/// Looks at the file without HDF5, whose messages hide the system's reason. In a superblock of
+/// version 3 byte 11 has the consistency flags, and bytes 28 to 35 the end of the file.
+Superblock probe_superblock(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail_open(path, errno);
   struct stat status = {};
-  std::array<char, 12> head = {};
+  std::array<unsigned char, 36> head = {};
   const bool is_folder = ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
   const ssize_t count = is_folder ? 0 : ::pread(fd, head.data(), head.size(), 0);
   const int error_number = is_folder ? EISDIR : count < 0 ? errno : 0;
   ::close(fd);
   if (error_number != 0) fail_open(path, error_number);
-  constexpr int kVersionByte = 8, kFlagsByte = 11;
-  return count == static_cast<ssize_t>(head.size()) && head[kVersionByte] == 3 &&
-         head[kFlagsByte] != 0;
+  constexpr int kVersionByte = 8, kOffsetSizeByte = 9, kFlagsByte = 11, kEndByte = 28;
+  Superblock found{.size = static_cast<std::int64_t>(status.st_size)};
+  if (count != static_cast<ssize_t>(head.size()) || head[kVersionByte] != 3) return found;
+  found.has_writer = head[kFlagsByte] != 0;
+  if (head[kOffsetSizeByte] != 8 || head[kEndByte + 7] >= 0x80) return found;
+  for (int i = 7; i >= 0; --i) found.end = found.end * 256 + head[kEndByte + i];
+  return found;
 }
 
 bool set_write_format(hid_t access) {
@@ -89,13 +99,20 @@ Hdf5File Hdf5File::create(const std::string& path, const std::string& shown_as) 
   return Hdf5File(std::move(impl));
 }
 
-Hdf5File Hdf5File::open(const std::string& path) {
+Hdf5File Hdf5File::open(const std::string& path, CutFiles cut) {
   const Hdf5Silence silence;
   auto impl = std::make_unique<Impl>();
   impl->path = path;
-  impl->was_left_open = probe_writer_flag(path);
+  const Superblock head = probe_superblock(path);
+  impl->was_left_open = head.has_writer;
   if (H5Fis_hdf5(path.c_str()) <= 0) throw IoError(fmt::format("'{}' is not an HDF5 file", path));
-  const Hdf5Handle access = make_read_access();
+  const bool takes_rest = cut == CutFiles::kTake && !impl->was_left_open && head.size < head.end;
+  if (takes_rest) {
+    impl->bytes_lost = head.end - head.size;
+    impl->disk.bytes_once = head.end;
+  }
+  const Hdf5Handle access =
+      takes_rest ? Hdf5Handle(make_file_access(impl->disk), H5Pclose) : make_read_access();
   const unsigned flags = H5F_ACC_RDONLY | (impl->was_left_open ? H5F_ACC_SWMR_READ : 0U);
   impl->file = {H5Fopen(path.c_str(), flags, access.id()), H5Fclose};
   impl->check(impl->file.is_valid(), "open", "");
@@ -104,6 +121,7 @@ Hdf5File Hdf5File::open(const std::string& path) {
 
 const std::string& Hdf5File::path() const { return impl_->path; }
 bool Hdf5File::was_left_open() const { return impl_->was_left_open; }
+std::int64_t Hdf5File::bytes_lost() const { return impl_->bytes_lost; }
 std::int64_t Hdf5File::bytes_on_disk() const { return impl_->disk.bytes_on_disk; }
 std::int64_t Hdf5File::num_divided_writes() const { return impl_->disk.num_divided; }
 

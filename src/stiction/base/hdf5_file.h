@@ -34,8 +34,12 @@ class Hdf5File {
   /// Starts a new file in place of `path`, which must be there (see PendingFile) and is called
   /// `shown_as` in messages.
   static Hdf5File create(const std::string& path, const std::string& shown_as);
+  /// Whether a file may have lost its end since it was closed. What is left is read then: objects
+  /// whose description is gone cannot be opened, and numbers beyond the end read as zero, so that
+  /// whoever takes such files must know which of the rows are there.
+  enum class CutFiles : std::uint8_t { kRefuse, kTake };
   /// Opens for reading and changes nothing, not even in a file whose writer died or still writes.
-  static Hdf5File open(const std::string& path);
+  static Hdf5File open(const std::string& path, CutFiles cut = CutFiles::kRefuse);
 
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;
@@ -45,6 +49,8 @@ class Hdf5File {
   const std::string& path() const;
   /// Whether a file opened for reading was not closed by its writer.
   bool was_left_open() const;
+  /// How many bytes a file opened for reading has lost at its end since it was closed.
+  std::int64_t bytes_lost() const;
   /// Of a file that is being written: bytes that have reached the file so far.
   std::int64_t bytes_on_disk() const;
   /// Since start_append_only(): writes that a kill could have left half done (see hdf5_driver.h).

@@ -63,6 +63,7 @@ struct Hdf5File::Impl {
   DiskState disk;
   Hdf5Handle file;  // closed before `disk` goes
   bool was_left_open = false;
+  std::int64_t bytes_lost = 0;
 
   /// Throws IoError: cannot `action` 'object' in 'file': reason.
   [[noreturn]] void fail(std::string_view action, const std::string& object) const;

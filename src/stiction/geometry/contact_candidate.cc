@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -97,6 +98,35 @@ Touch touch_of_point_and_circle(const PlacedFeature& a, const PlacedFeature& b, 
   return touch_of_balls(a.point, a.radius, nearest, 0, side, b.direction);
 }
 
+/// A mantle (line) and a rim (circle) whose axes are nearly parallel. The point c + R e of the rim
+/// that is next to the line has, with o the part of c − x orthogonal to the line's direction l,
+///   f = o·e' − R (l·e)(l·e') = 0,   f' = −o·e + R ((l·e)² − (l·e')²),
+/// the derivative of ½‖o + R (e − l (l·e))‖²/R by the angle of e. Newton's method starts from the
+/// point towards the line, where f is of the order of the squared angle between the axes. There the
+/// normal is orthogonal to l and to the tangent e' of the rim; it points away from the axis on the
+/// side of c, so that the gap goes smoothly through rims that pass the axis.
+Touch touch_of_line_and_circle(const PlacedFeature& line, const PlacedFeature& circle) {
+  const Vector3d& l = line.direction;
+  const Vector3d offset = circle.point - line.point, o = offset - l.dot(offset) * l;
+  Vector3d e = outermost_of_circle(circle, -o), tangent = circle.direction.cross(e);
+  for (int i = 0; i < 8; ++i) {
+    const double along = l.dot(e), along_tangent = l.dot(tangent);
+    const double f = o.dot(tangent) - circle.radius * along * along_tangent;
+    const double slope =
+        -o.dot(e) + circle.radius * (along * along - along_tangent * along_tangent);
+    if (!(slope > 0)) break;  // the axes meet: any point of the rim will do
+    const double turn = std::clamp(-f / slope, -0.5, 0.5);
+    e = (std::cos(turn) * e + std::sin(turn) * tangent).normalized();
+    tangent = circle.direction.cross(e);
+    if (std::abs(turn) < 1e-16) break;
+  }
+  const Vector3d on_circle = circle.point + circle.radius * e;
+  Vector3d outward = l.cross(tangent).normalized();
+  if (outward.dot(o) < 0) outward = -outward;
+  const double gap = outward.dot(on_circle - line.point) - line.radius;
+  return {gap, -outward, on_circle - gap / 2 * outward};
+}
+
 /// For pairs whose first kind is not after the second in the order point, line, circle, plane.
 Touch touch_of_ordered(Kind kind_a, const PlacedFeature& a, Kind kind_b, const PlacedFeature& b,
                        double side) {
@@ -104,6 +134,7 @@ Touch touch_of_ordered(Kind kind_a, const PlacedFeature& a, Kind kind_b, const P
   if (kind_a == Kind::kPoint && kind_b == Kind::kPoint) return touch_of_points(a, b, side);
   if (kind_a == Kind::kPoint && kind_b == Kind::kLine) return touch_of_point_and_line(a, b, side);
   if (kind_a == Kind::kLine && kind_b == Kind::kLine) return touch_of_lines(a, b, side);
+  if (kind_a == Kind::kLine && kind_b == Kind::kCircle) return touch_of_line_and_circle(a, b);
   if (kind_a == Kind::kCircle && kind_b == Kind::kPlane) return touch_of_circle_and_plane(a, b);
   ST_DEMAND(kind_a == Kind::kPoint && kind_b == Kind::kCircle);
   return touch_of_point_and_circle(a, b, side);

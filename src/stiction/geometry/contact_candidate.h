@@ -65,9 +65,10 @@ struct ContactCandidate {
 };
 
 /// The gap, normal and point of a candidate at other poses. The shapes are asked only by kShape
-/// features. Pairs are: point with all kinds; line with point and line; plane with point and
-/// circle; shape with shape. Where a normal is not defined (coinciding points, parallel lines, a
-/// circle parallel to a plane) some unit vector is chosen that depends on the input alone.
+/// features. Pairs are: point with all kinds; line with point, line and circle; plane with point
+/// and circle; shape with shape. The axis of a circle is nearly parallel to a line it is paired
+/// with. Where a normal is not defined (coinciding points, parallel lines, a circle parallel to a
+/// plane) some unit vector is chosen that depends on the input alone.
 [[nodiscard]] Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
                                    const Pose& pose_a, const CollisionShape& b, const Pose& pose_b);
 

@@ -165,6 +165,24 @@ class CylinderOverEnd {
   RoleEmitter emit_;
 };
 
+/// The rim of an end of one cylinder, which is a or b, over the mantle of the other one. False if
+/// the other ends before.
+bool append_rim_over_mantle(ContactPair& pair, bool rim_is_a, int end, double lowest) {
+  const CylinderParts a(pair.a), b(pair.b);
+  const ContactFeature feature_a = rim_is_a ? a.rim_feature(end) : a.mantle_feature();
+  const ContactFeature feature_b = rim_is_a ? b.mantle_feature() : b.rim_feature(end);
+  const Touch touch =
+      evaluate_touch({.a = feature_a, .b = feature_b}, pair.a, pair.pose_a, pair.b, pair.pose_b);
+  const Pose& other = rim_is_a ? pair.pose_b : pair.pose_a;
+  const double along = other.rotation.col(2).dot(touch.point - other.position);
+  if (std::abs(along) > (rim_is_a ? b.half : a.half) + pair.snap) return false;
+  const FeatureCode rim = CylinderParts::rim_code(end);
+  pair.emit(feature_a, feature_b,
+            rim_is_a ? make_contact_id(rim, edge_code(0)) : make_contact_id(edge_code(0), rim), 1,
+            lowest);
+  return true;
+}
+
 /// Mantles: ends of the overlap of nearly parallel ones, else the crossing.
 void append_mantles(ContactPair& pair, const Vector3d& normal, double lowest) {
   const CylinderParts a(pair.a), b(pair.b);
@@ -173,20 +191,10 @@ void append_mantles(ContactPair& pair, const Vector3d& normal, double lowest) {
   const Vector3d cross = axis.cross(Vector3d::UnitZ());
   const double squared_sine = cross.squaredNorm();
   if (squared_sine < 0.01) {  // nearly parallel
-    const double sign = axis.z() >= 0 ? 1 : -1;
-    for (int k = 0; k < 2; ++k) {
-      // Along b: the nearer one of the two ends bounds the overlap.
-      const double end_a = center.z() + (k == 0 ? -1 : 1) * a.half * std::abs(axis.z());
-      const double end_b = (k == 0 ? -1 : 1) * b.half;
-      const bool takes_a = k == 0 ? end_a >= end_b - pair.snap : end_a <= end_b + pair.snap;
-      const double at = takes_a ? end_a : end_b;
-      const double t = (at - center.z()) / axis.z();  // along a
-      if (std::abs(t) > a.half + pair.snap || std::abs(at) > b.half + pair.snap) continue;
-      const int a_end = (k == 0) == (sign > 0) ? 0 : 1;
-      const FeatureCode code_a = takes_a ? CylinderParts::rim_code(a_end) : edge_code(0);
-      const FeatureCode code_b = takes_a ? edge_code(0) : CylinderParts::rim_code(k);
-      pair.emit(make_point_feature({0, 0, t}, a.radius), b.mantle_feature(),
-                make_contact_id(code_a, code_b), 1, lowest);
+    for (int end_b = 0; end_b < 2; ++end_b) {
+      const int end_a = axis.z() >= 0 ? end_b : 1 - end_b;
+      if (!append_rim_over_mantle(pair, true, end_a, lowest))
+        append_rim_over_mantle(pair, false, end_b, lowest);
     }
   }
   if (!(squared_sine > 1e-12)) return;

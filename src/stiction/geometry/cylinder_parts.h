@@ -51,6 +51,7 @@ struct CylinderParts {
   ContactFeature circle_at(double z) const {
     return make_circle_feature({0, 0, z}, Eigen::Vector3d::UnitZ(), radius);
   }
+  ContactFeature rim_feature(int end) const { return circle_at(sign_of(end) * half); }
   ContactFeature mantle_feature() const {
     return make_line_feature(Eigen::Vector3d::Zero(), Eigen::Vector3d::UnitZ(), radius);
   }

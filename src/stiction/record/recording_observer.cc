@@ -140,7 +140,9 @@ void RecordingObserver::append(const StepRecord& record) {
                  .wall = record.times.solve,
                  .times = {record.times.detect, record.times.assemble, record.times.certify},
                  .flagged = flagged_,
-                 .phases = phases_});
+                 .phases = phases_,
+                 .held_force = record.held_force == nullptr ? std::span<const double>()
+                                                            : as_span(*record.held_force)});
   flagged_ = 0;
 }
 

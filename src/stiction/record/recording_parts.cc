@@ -22,10 +22,10 @@ void check_format(const Hdf5File& file) {
                            recording_format::kVersion));
 }
 
-/// The last flush that is entirely in the file. A file whose writer died may have lost its end when
-/// it was copied; one that was closed is complete, and has another size after repacking.
+/// The last flush that is entirely in the file. A file may have lost its end when it was copied;
+/// one that has not is complete if it was closed, and has another size after repacking.
 Extent read_commit(const Hdf5File& file) {
-  const std::int64_t size = file.was_left_open()
+  const std::int64_t size = file.was_left_open() || file.bytes_lost() > 0
                                 ? static_cast<std::int64_t>(std::filesystem::file_size(file.path()))
                                 : std::numeric_limits<std::int64_t>::max();
   if (file.shape("commit").columns != recording_format::kCommitColumns)
@@ -33,6 +33,7 @@ Extent read_commit(const Hdf5File& file) {
   const std::vector<std::int64_t> rows = file.read<std::int64_t>("commit");
   Extent extent{0, 0, 0};
   for (std::size_t i = 0; i + 2 < rows.size(); i += recording_format::kCommitColumns) {
+    if (file.bytes_lost() > 0 && rows[i + 2] == 0) break;  // where the file has ended
     if (rows[i] < extent.steps || rows[i + 1] < extent.contacts)
       fail(file, "the rows of 'commit' decrease");
     if (rows[i + 2] > size) break;
@@ -62,6 +63,31 @@ RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::in
   check_rows(file, object, first + num_rows);
   const std::vector<double> values = file.read_range<double>(object, first, num_rows);
   return ConstRowMatrixMap(values.data(), num_rows, columns);
+}
+
+void read_contact_rows(const Hdf5File& file, std::int64_t first, std::int64_t num_rows,
+                       RecordedContacts& contacts) {
+  contacts.step = read_column<std::int64_t>(file, "contacts/step", first, num_rows);
+  contacts.a = read_column<int>(file, "contacts/a", first, num_rows);
+  contacts.b = read_column<int>(file, "contacts/b", first, num_rows);
+  contacts.id = read_column<std::uint64_t>(file, "contacts/id", first, num_rows);
+  contacts.position = read_matrix(file, "contacts/position", first, num_rows, 3);
+  contacts.normal = read_matrix(file, "contacts/normal", first, num_rows, 3);
+  contacts.gap = read_column<double>(file, "contacts/gap", first, num_rows);
+  contacts.impulse = read_matrix(file, "contacts/impulse", first, num_rows, 3);
+  contacts.slip = read_matrix(file, "contacts/slip", first, num_rows, 2);
+  contacts.status.clear();
+  for (const int status : read_column<int>(file, "contacts/status", first, num_rows))
+    contacts.status.push_back(to_status(file, status));
+}
+
+void read_event_rows(const Hdf5File& file, std::int64_t first, std::int64_t num_rows,
+                     RecordedEvents& events) {
+  events.step = read_column<std::int64_t>(file, "events/step", first, num_rows);
+  events.time = read_column<double>(file, "events/time", first, num_rows);
+  events.kind = read_column<int>(file, "events/kind", first, num_rows);
+  events.contact = read_column<std::int64_t>(file, "events/contact", first, num_rows);
+  events.energy = read_column<double>(file, "events/energy", first, num_rows);
 }
 
 /// How many events the last complete flush stands for.

@@ -13,6 +13,8 @@
 #include "stiction/base/hdf5_file.h"
 #include "stiction/base/linear_algebra.h"
 #include "stiction/problem/contact_status.h"
+#include "stiction/record/recording_format.h"
+#include "stiction/record/recording_reader.h"
 
 namespace stiction::recording_parts {
 
@@ -49,6 +51,31 @@ ContactStatus to_status(const Hdf5File& file, int number);
 
 RowMatrixXd read_matrix(const Hdf5File& file, const std::string& object, std::int64_t first,
                         std::int64_t num_rows, std::size_t num_columns);
+
+/// Rows of /contacts and /events; everything but where those of a step begin.
+void read_contact_rows(const Hdf5File& file, std::int64_t first, std::int64_t num_rows,
+                       RecordedContacts& contacts);
+void read_event_rows(const Hdf5File& file, std::int64_t first, std::int64_t num_rows,
+                     RecordedEvents& events);
+
+/// What Recording and RecordingHeader have in common, but for the scene.
+template <class Description>
+void read_names(const Hdf5File& file, Description& out) {
+  out.path = file.path();
+  out.name = file.read_text_attribute("/", "name");
+  out.scheme = file.read_text_attribute("/", "scheme");
+  out.solver = file.read_text_attribute("/", "solver");
+  out.version = file.read_text_attribute("/", "version");
+  out.h = file.read_double_attribute("/", "h");
+  const std::vector<std::string> status = file.read_texts("status");
+  out.status = status.empty() ? recording_format::kRunning : status.back();
+  out.q_names = file.read_texts_attribute("q", "names");
+  out.v_names = file.read_texts_attribute("v", "names");
+  out.joint_names = file.read_texts_attribute("joints/impulse", "names");
+  if (file.has("joints/reaction"))
+    out.reaction_names = file.read_texts_attribute("joints/reaction", "names");
+  out.contact_names = file.read_texts_attribute("contacts", "names");
+}
 
 template <std::size_t num_columns>
 RowMatrixXd read_group(const Hdf5File& file, const std::string& group,

@@ -19,21 +19,8 @@ namespace {
 using namespace recording_parts;
 
 void read_description(const Hdf5File& file, Recording& recording) {
-  recording.path = file.path();
-  recording.name = file.read_text_attribute("/", "name");
-  recording.scheme = file.read_text_attribute("/", "scheme");
-  recording.solver = file.read_text_attribute("/", "solver");
-  recording.version = file.read_text_attribute("/", "version");
-  recording.h = file.read_double_attribute("/", "h");
+  read_names(file, recording);
   recording.scene = file.read_text("scene");
-  const std::vector<std::string> status = file.read_texts("status");
-  recording.status = status.empty() ? recording_format::kRunning : status.back();
-  recording.q_names = file.read_texts_attribute("q", "names");
-  recording.v_names = file.read_texts_attribute("v", "names");
-  recording.joint_names = file.read_texts_attribute("joints/impulse", "names");
-  if (file.has("joints/reaction"))
-    recording.reaction_names = file.read_texts_attribute("joints/reaction", "names");
-  recording.contact_names = file.read_texts_attribute("contacts", "names");
 }
 
 void read_steps(const Hdf5File& file, std::int64_t n, Recording& recording) {
@@ -61,20 +48,6 @@ void read_steps(const Hdf5File& file, std::int64_t n, Recording& recording) {
     fail(file, "the numbers in 'step' do not increase");
 }
 
-void read_contacts(const Hdf5File& file, std::int64_t n, RecordedContacts& contacts) {
-  contacts.step = read_column<std::int64_t>(file, "contacts/step", 0, n);
-  contacts.a = read_column<int>(file, "contacts/a", 0, n);
-  contacts.b = read_column<int>(file, "contacts/b", 0, n);
-  contacts.id = read_column<std::uint64_t>(file, "contacts/id", 0, n);
-  contacts.position = read_matrix(file, "contacts/position", 0, n, 3);
-  contacts.normal = read_matrix(file, "contacts/normal", 0, n, 3);
-  contacts.gap = read_column<double>(file, "contacts/gap", 0, n);
-  contacts.impulse = read_matrix(file, "contacts/impulse", 0, n, 3);
-  contacts.slip = read_matrix(file, "contacts/slip", 0, n, 2);
-  for (const int status : read_column<int>(file, "contacts/status", 0, n))
-    contacts.status.push_back(to_status(file, status));
-}
-
 /// Finds the contacts of every row; both lists of step numbers increase.
 void index_contacts(const Hdf5File& file, Recording& recording) {
   RecordedContacts& contacts = recording.contacts;
@@ -92,11 +65,7 @@ void read_events(const Hdf5File& file, std::int64_t num_flushes, RecordedEvents&
   if (!file.has("events")) return;
   const std::int64_t n = count_events(file, num_flushes);
   events.kinds = file.read_texts_attribute("events", "kinds");
-  events.step = read_column<std::int64_t>(file, "events/step", 0, n);
-  events.time = read_column<double>(file, "events/time", 0, n);
-  events.kind = read_column<int>(file, "events/kind", 0, n);
-  events.contact = read_column<std::int64_t>(file, "events/contact", 0, n);
-  events.energy = read_column<double>(file, "events/energy", 0, n);
+  read_event_rows(file, 0, n, events);
   if (!std::is_sorted(events.step.begin(), events.step.end()))
     fail(file, "the numbers in 'events/step' decrease");
   for (const int kind : events.kind)
@@ -111,7 +80,7 @@ Recording read_file(const Hdf5File& file) {
   Recording recording;
   read_description(file, recording);
   read_steps(file, extent.steps, recording);
-  read_contacts(file, extent.contacts, recording.contacts);
+  read_contact_rows(file, 0, extent.contacts, recording.contacts);
   index_contacts(file, recording);
   read_events(file, extent.flushes, recording.events);
   return recording;

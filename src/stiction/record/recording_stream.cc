@@ -1,6 +1,7 @@
 #include "stiction/record/recording_stream.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "stiction/record/recording_format.h"
@@ -66,6 +67,7 @@ struct RecordingStream::Impl {
   void read_events(std::int64_t n, RecordedEvents& events);
   void read_phases(std::int64_t n, RecordedChunk& chunk);
   void read_states(RecordedPhases& phases);
+  void read_controls(RecordedChunk& chunk);
   std::int64_t choose_size();
 
   Hdf5File file;
@@ -73,17 +75,18 @@ struct RecordingStream::Impl {
   Extent extent;
   RecordingHeader header;
   std::int64_t next_row = 0;
-  Cursor contacts, events, phases, phase_contacts;
+  Cursor contacts, events, phases, phase_contacts, controls;
   std::int64_t num_states = 0;
 };
 
 RecordingStream::Impl::Impl(const std::string& path, std::int64_t bytes)
-    : file(Hdf5File::open(path)), max_bytes(bytes) {
+    : file(Hdf5File::open(path, Hdf5File::CutFiles::kTake)), max_bytes(bytes) {
   check_format(file);
   extent = read_commit(file);
   read_header();
   contacts = {"contacts/step", 0, extent.contacts};
   if (file.has("events")) events = {"events/step", 0, count_events(file, extent.flushes)};
+  if (file.has("controls/step")) controls = {"controls/step", 0, file.shape("controls/step").rows};
   if (!header.has_phases) return;
   const auto [num_phases, num_contacts, states] = count_phases(file, extent.flushes);
   phases = {"phases/step", 0, num_phases};
@@ -92,25 +95,14 @@ RecordingStream::Impl::Impl(const std::string& path, std::int64_t bytes)
 }
 
 void RecordingStream::Impl::read_header() {
-  header.path = file.path();
-  header.name = file.read_text_attribute("/", "name");
-  header.scheme = file.read_text_attribute("/", "scheme");
-  header.solver = file.read_text_attribute("/", "solver");
-  header.version = file.read_text_attribute("/", "version");
-  header.h = file.read_double_attribute("/", "h");
+  read_names(file, header);
   if (file.has("scene")) header.scene = file.read_text("scene");
-  const std::vector<std::string> status = file.read_texts("status");
-  header.status = status.empty() ? recording_format::kRunning : status.back();
-  header.q_names = file.read_texts_attribute("q", "names");
-  header.v_names = file.read_texts_attribute("v", "names");
-  header.joint_names = file.read_texts_attribute("joints/impulse", "names");
-  if (file.has("joints/reaction"))
-    header.reaction_names = file.read_texts_attribute("joints/reaction", "names");
-  header.contact_names = file.read_texts_attribute("contacts", "names");
   if (file.has("events")) header.event_kinds = file.read_texts_attribute("events", "kinds");
   header.has_phases = file.has("phases");
   if (header.has_phases) header.phase_kinds = file.read_texts_attribute("phases", "kinds");
   header.was_left_open = file.was_left_open();
+  header.bytes = static_cast<std::int64_t>(std::filesystem::file_size(file.path()));
+  header.bytes_lost = file.bytes_lost();
   header.num_rows = extent.steps;
   header.num_stored = file.shape("time").rows;
   if (!file.has("settings")) return;
@@ -164,30 +156,13 @@ void RecordingStream::Impl::read_rows(std::int64_t n, RecordedChunk& chunk) {
 }
 
 void RecordingStream::Impl::read_contacts(std::int64_t n, RecordedContacts& out) {
-  const std::int64_t first = contacts.next;
-  out.step = read_column<std::int64_t>(file, "contacts/step", first, n);
-  out.a = read_column<int>(file, "contacts/a", first, n);
-  out.b = read_column<int>(file, "contacts/b", first, n);
-  out.id = read_column<std::uint64_t>(file, "contacts/id", first, n);
-  out.position = read_matrix(file, "contacts/position", first, n, 3);
-  out.normal = read_matrix(file, "contacts/normal", first, n, 3);
-  out.gap = read_column<double>(file, "contacts/gap", first, n);
-  out.impulse = read_matrix(file, "contacts/impulse", first, n, 3);
-  out.slip = read_matrix(file, "contacts/slip", first, n, 2);
-  out.status.clear();
-  for (const int status : read_column<int>(file, "contacts/status", first, n))
-    out.status.push_back(to_status(file, status));
+  read_contact_rows(file, contacts.next, n, out);
   contacts.next += n;
 }
 
 void RecordingStream::Impl::read_events(std::int64_t n, RecordedEvents& out) {
-  const std::int64_t first = events.next;
   out.kinds = header.event_kinds;
-  out.step = read_column<std::int64_t>(file, "events/step", first, n);
-  out.time = read_column<double>(file, "events/time", first, n);
-  out.kind = read_column<int>(file, "events/kind", first, n);
-  out.contact = read_column<std::int64_t>(file, "events/contact", first, n);
-  out.energy = read_column<double>(file, "events/energy", first, n);
+  read_event_rows(file, events.next, n, out);
   events.next += n;
 }
 
@@ -246,6 +221,22 @@ void RecordingStream::Impl::read_states(RecordedPhases& out) {
   out.v = read_matrix(file, "phases/states/v", low, high - low, header.v_names.size());
 }
 
+/// Rows beyond the last recorded step are not complete and stay where they are.
+void RecordingStream::Impl::read_controls(RecordedChunk& chunk) {
+  chunk.control.assign(chunk.step.size(), -1);
+  chunk.held_force.resize(0, static_cast<Eigen::Index>(header.v_names.size()));
+  if (controls.next >= controls.end) return;
+  const std::int64_t last = *std::max_element(chunk.step.begin(), chunk.step.end());
+  const std::int64_t n = controls.count_up_to(file, last);
+  const auto steps = read_column<std::int64_t>(file, "controls/step", controls.next, n);
+  chunk.held_force = read_matrix(file, "controls/force", controls.next, n, header.v_names.size());
+  controls.next += n;
+  const std::vector<std::int64_t> starts = index_rows(chunk.step, steps);
+  for (std::size_t k = 0; k < chunk.step.size(); ++k)
+    for (std::int64_t i = starts[k]; i < starts[k + 1]; ++i)
+      if (steps[i] == chunk.step[k]) chunk.control[k] = i;
+}
+
 RecordingStream::RecordingStream(const std::string& path, std::int64_t max_bytes)
     : impl_(std::make_unique<Impl>(path, max_bytes)) {}
 RecordingStream::~RecordingStream() = default;
@@ -264,6 +255,7 @@ bool RecordingStream::next(RecordedChunk& chunk) {
   chunk.events = {};
   if (in.events.end > 0) in.read_events(in.events.count_up_to(in.file, last), chunk.events);
   if (in.header.has_phases) in.read_phases(in.phases.count_up_to(in.file, last), chunk);
+  in.read_controls(chunk);
   in.next_row += n;
   return true;
 }

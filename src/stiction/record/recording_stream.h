@@ -24,6 +24,8 @@ struct RecordingHeader {
   std::map<std::string, double> settings;  // of the run, by name
   bool has_phases = false;                 // older recordings have none
   bool was_left_open = false;              // its writer never closed it
+  std::int64_t bytes = 0;                  // size of the file
+  std::int64_t bytes_lost = 0;             // at its end, since it was closed
   std::int64_t num_rows = 0;               // recorded steps that are complete
   std::int64_t num_stored = 0;             // rows of /time, complete or not
 };
@@ -61,6 +63,10 @@ struct RecordedChunk {
   RecordedContacts contacts;
   RecordedEvents events;
   RecordedPhases phases;
+  /// Forces that controllers held, of those rows that have any: row k has
+  /// held_force.row(control[k]) unless that is −1.
+  RowMatrixXd held_force;
+  std::vector<std::int64_t> control;
   std::int64_t num_rows() const { return static_cast<std::int64_t>(time.size()); }
 };
 

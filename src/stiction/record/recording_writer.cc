@@ -100,6 +100,29 @@ struct EventColumns {
   }
 };
 
+/// Rows of steps in which a controller held a force.
+struct ControlColumns {
+  explicit ControlColumns(int num_v) : force("controls/force", num_v) {}
+
+  Column<std::int64_t> step{"controls/step"};
+  Column<double> force;
+  std::int64_t pending = 0;  // rows not yet in the file
+
+  template <class Function>
+  void for_each(const Function& function) {
+    function(force), function(step);
+  }
+  void push(std::int64_t step_number, std::span<const double> held_force) {
+    step.push(step_number);
+    force.push(held_force);
+    ++pending;
+  }
+  void flush() {
+    for_each([&](auto& column) { column.flush(pending); });
+    pending = 0;
+  }
+};
+
 struct PhaseColumns {
   PhaseColumns(int num_q, int num_v, int num_joint_rows, bool has_turning)
       : joint_impulse("phases/impulse", num_joint_rows),
@@ -247,8 +270,9 @@ void write_description(Hdf5File& file, const RecordingLayout& layout) {
   file.write_attribute("/", "solver", layout.solver);
   file.write_attribute("/", "h", layout.h);
   file.write_text("scene", layout.scene);
-  for (const char* group : {"contacts", "joints", "energy", "certificate", "solver", "times",
-                            "events", "phases", "phases/contacts", "phases/states", "settings"})
+  for (const char* group :
+       {"contacts", "joints", "energy", "certificate", "solver", "times", "events", "phases",
+        "phases/contacts", "phases/states", "settings", "controls"})
     file.make_group(group);
   if (!layout.friction.empty()) file.write_attribute("settings", "friction", layout.friction);
   for (const auto& [name, value] : layout.settings) file.write_attribute("settings", name, value);
@@ -290,6 +314,7 @@ class RecordingWriter::File {
     events_.for_each(function);
     contacts_.for_each(function);
     phases_.for_each(function);
+    controls_.for_each(function);
     steps_.for_each(function);
   }
 
@@ -303,6 +328,7 @@ class RecordingWriter::File {
   ContactColumns contacts_;
   EventColumns events_;
   PhaseColumns phases_;
+  ControlColumns controls_;
   Column<std::int64_t> complete_events_{recording_format::kEventsComplete};
   Column<std::int64_t> complete_phases_{recording_format::kPhasesComplete,
                                         recording_format::kPhaseCounts};
@@ -328,7 +354,8 @@ RecordingWriter::File::File(const std::string& path, const RecordingLayout& layo
       steps_(static_cast<int>(num_q_), static_cast<int>(num_v_), static_cast<int>(num_joint_rows_),
              static_cast<int>(num_reactions_)),
       phases_(static_cast<int>(num_q_), static_cast<int>(num_v_), static_cast<int>(num_joint_rows_),
-              layout.has_turning) {
+              layout.has_turning),
+      controls_(static_cast<int>(num_v_)) {
   write_description(file_, layout);
   const auto make = [&](const auto& column) { column.make(file_); };
   for_each_column(make);
@@ -356,6 +383,7 @@ void RecordingWriter::File::check_row(const StepRow& row) const {
   check_size("joint_impulses", row.joint_impulses.size(), num_joint_rows_);
   check_size("reactions", row.reactions.size(), num_reactions_);
   for (const PhaseRow& phase : row.phases) check_phase(phase);
+  if (!row.held_force.empty()) check_size("held_force", row.held_force.size(), num_v_);
   if (row.step <= last_step_)
     throw InputError(
         fmt::format("recorded step {} does not come after step {}", row.step, last_step_));
@@ -402,9 +430,11 @@ void RecordingWriter::File::push(const StepRow& row) {
                       sizeof(double) +
                   phase.contacts.size() * sizeof(PhaseContactRow);
   }
+  if (!row.held_force.empty()) controls_.push(row.step, row.held_force);
   ++num_steps_;
   num_contacts_ += static_cast<std::int64_t>(row.contacts.size());
-  num_bytes_ += (num_q_ + num_v_ + num_joint_rows_ + num_reactions_) * sizeof(double) +
+  num_bytes_ += (num_q_ + num_v_ + num_joint_rows_ + num_reactions_ + row.held_force.size()) *
+                    sizeof(double) +
                 row.contacts.size() * sizeof(ContactRow);
   is_sound_ = true;
 }
@@ -429,6 +459,7 @@ void RecordingWriter::File::flush() {
   events_.for_each([&](auto& column) { column.flush(num_events_); });
   contacts_.for_each([&](auto& column) { column.flush(num_contacts_); });
   phases_.flush();
+  controls_.flush();
   steps_.for_each([&](auto& column) { column.flush(num_steps_); });
   committed_[0] += std::exchange(num_steps_, 0);
   committed_[1] += std::exchange(num_contacts_, 0);

@@ -84,8 +84,9 @@ struct StepRow {
   double wall = 0;     // [s] in the solver
   /// [s] finding contacts, in the scheme, in certificates after the solver.
   std::array<double, kTimeNames.size()> times = {};
-  int flagged = 0;                        // steps accepted above tolerance since the row before
-  std::span<const PhaseRow> phases = {};  // that the step was made of
+  int flagged = 0;                          // steps accepted above tolerance since the row before
+  std::span<const PhaseRow> phases = {};    // that the step was made of
+  std::span<const double> held_force = {};  // [N, N m] of controllers, per velocity; empty: none
 };
 
 }  // namespace stiction

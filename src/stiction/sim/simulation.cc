@@ -121,6 +121,7 @@ void Simulation::forget_last_step() {
   taken_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
   stage_.begin_step();
   stage_.certify_state(model_, state_);
+  taken_force_.resize(0);
   evidence_ = {};
   evidence_.certificate = stage_.certificate();
 }
@@ -293,6 +294,7 @@ void Simulation::accept_step(double h) {
   std::swap(state_, attempt_.end);
   std::swap(taken_, attempt_);
   evidence_ = {stage_.certificate(), stage_.report(), attempt_times_, h};
+  taken_force_ = model_.held_force();
   ledger_.add_step(taken_.work, attempt_energy_);
   summarize_step();
   for (StepObserver* observer : observers_) notify(*observer);
@@ -365,7 +367,8 @@ void Simulation::notify(StepObserver& observer) const {
                     .certificate = evidence_.certificate,
                     .solver = evidence_.report,
                     .times = evidence_.times,
-                    .phases = &taken_.phases});
+                    .phases = &taken_.phases,
+                    .held_force = &taken_force_});
 }
 
 }  // namespace stiction

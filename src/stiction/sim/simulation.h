@@ -56,8 +56,9 @@ struct StepRecord {
   const EnergyLedger& energy;
   const Certificate& certificate;
   const SolverReport& solver;
-  StepTimes times{};                 // of this step, up to the observers
-  const PhaseLog* phases = nullptr;  // that it was made of; empty unless an observer wants them
+  StepTimes times{};                     // of this step, up to the observers
+  const PhaseLog* phases = nullptr;      // that it was made of; empty unless an observer wants them
+  const VectorXd* held_force = nullptr;  // of controllers in this step; empty: none
 };
 
 class StepObserver {
@@ -198,6 +199,7 @@ class Simulation {
   StepTimes attempt_times_;  // of all attempts at the step
   StepResult taken_;         // its `end` is in state_, its `memory` serves the next step
   Evidence evidence_;        // of the step taken
+  VectorXd taken_force_;     // of controllers in it
   Clock clock_;
   EnergyLedger ledger_;
   RunSummary summary_;
