@@ -15,6 +15,7 @@
 #include "stiction/audit/auditor.h"
 #include "stiction/base/error.h"
 #include "stiction/base/hdf5_file.h"
+#include "stiction/record/recorded_commands.h"
 #include "stiction/record/recording_format.h"
 #include "stiction/scene/problem_reader.h"
 
@@ -84,6 +85,7 @@ std::optional<Subject> verify_recording(const VerifyOptions& options, AuditRepor
   if (header.num_rows == 0)
     throw InputError(fmt::format("recording '{}' has no complete step: there is nothing to verify",
                                  options.file));
+  refuse_steered_run(options.file);
   const std::optional<Scene> scene = read_recorded_scene(header, options.meshes);
   if (!scene) return std::nullopt;
   AuditSettings settings = read_settings(header, fallback_settings(scene->simulate), report.notes);

@@ -37,14 +37,14 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   solution_.w.clear();
   solution_.lambda.clear();
   solution_.r.clear();
-  if (start != nullptr && solver_.profits_from_starts()) {
+  if (start != nullptr && solver_->profits_from_starts()) {
     solution_.lambda = start->lambda;
     solution_.r = start->r;
   }
   constexpr double kShortest = 1e-4;  // [s]
-  if (deadline_.is_limited()) solver_.set_time_limit(std::max(deadline_.remaining(), kShortest));
+  if (deadline_.is_limited()) solver_->set_time_limit(std::max(deadline_.remaining(), kShortest));
   Stopwatch watch;
-  report = solver_.solve(problem, solution_);
+  report = solver_->solve(problem, solution_);
   wall_ += watch.lap();
   report_.iterations += report.iterations;
   return solution_;
@@ -67,7 +67,7 @@ void SolveStage::commit(const StepProblem& problem, const StepSolution& solution
 /// A certifier does not care who asks it: one that has just certified these very numbers for the
 /// solver need not do so again. Offenders are those of our own.
 Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution) {
-  if (const Certifier* judge = solver_.certifier(); judge != nullptr) {
+  if (const Certifier* judge = solver_->certifier(); judge != nullptr) {
     const std::optional<Certificate> known = judge->recall(problem, solution);
     if (known && known->meets(tolerance_)) return *known;
   }
