@@ -330,6 +330,15 @@ test_viewing_builds_the_page_when_it_changed() {
   expect_err 'made-up npm error'
 }
 
+test_a_run_that_is_viewed_builds_the_page() {
+  have_packages run view
+  launch run x.json --view
+  expect_status 7
+  expect_call '^npm run build'
+  launch run x.json
+  expect_status 7
+}
+
 test_node_from_elsewhere_counts_if_it_is_new_enough() {
   have_packages run
   echo v16.20.0 >"$state/node"

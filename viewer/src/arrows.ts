@@ -60,62 +60,151 @@ class Instances {
   }
 }
 
-/** Arrows that look the same from every side. */
-export class Arrows {
-  private readonly shafts: Instances;
-  private readonly heads: Instances;
-  private readonly tip = new THREE.Vector3();
-  private readonly direction = new THREE.Vector3();
+/** Rows of numbers that grow as needed, one per instance of a shape. */
+class Columns {
   count = 0;
+  private capacity = 64;
+  private arrays: Float32Array[];
 
-  constructor(parent: THREE.Object3D, private readonly width: () => number) {
-    const material = new THREE.MeshBasicMaterial();
-    const shaft = (sides: number): THREE.BufferGeometry =>
-      new THREE.CylinderGeometry(1, 1, 1, sides, 1, true).rotateX(Math.PI / 2).translate(0, 0, 0.5);
-    const head = (sides: number, isOpen: boolean): THREE.BufferGeometry =>
-      new THREE.ConeGeometry(1, 1, sides, 1, isOpen).rotateX(Math.PI / 2).translate(0, 0, 0.5);
-    this.shafts = new Instances(parent, shaft(6), shaft(3), material);
-    this.heads = new Instances(parent, head(10, false), head(4, true), material);
+  constructor(private readonly geometry: THREE.InstancedBufferGeometry, private readonly widths: Record<string, number>) {
+    this.arrays = Object.values(widths).map((width) => new Float32Array(width * this.capacity));
+    this.attach();
   }
 
-  begin(): void {
-    this.count = 0;
-    this.shafts.begin();
-    this.heads.begin();
+  private attach(): void {
+    Object.keys(this.widths).forEach((name, i) => {
+      const attribute = new THREE.InstancedBufferAttribute(this.arrays[i], this.widths[name]);
+      attribute.setUsage(THREE.DynamicDrawUsage);
+      this.geometry.setAttribute(name, attribute);
+    });
   }
-  /** An arrow from `at` along `vector`. */
-  add(at: THREE.Vector3, vector: THREE.Vector3, color: THREE.Color): void {
-    const length = vector.length();
-    const width = this.width();
-    if (!(length > 0.3 * width)) return;
-    this.direction.copy(vector).divideScalar(length);
-    const head = Math.min(0.45 * length, 5 * width);
-    this.shafts.add(at, this.direction, width, length - head, color);
-    this.tip.copy(at).addScaledVector(this.direction, length - head);
-    this.heads.add(this.tip, this.direction, Math.min(2.4 * width, 0.5 * head), head, color);
-    ++this.count;
+  /** Room for one more. */
+  add(): number {
+    if (this.count === this.capacity) {
+      this.capacity *= 2;
+      this.arrays = this.arrays.map((old) => { const larger = new Float32Array(2 * old.length); larger.set(old); return larger; });
+      this.geometry.dispose();  // the buffers on the device; new ones are made when it is drawn next
+      this.attach();
+    }
+    return this.count++;
+  }
+  column(i: number): Float32Array {
+    return this.arrays[i];
   }
   end(): void {
-    this.shafts.end();
-    this.heads.end();
+    this.geometry.instanceCount = this.count;
+    for (const name of Object.keys(this.widths)) {
+      const attribute = this.geometry.getAttribute(name) as THREE.InstancedBufferAttribute;
+      attribute.clearUpdateRanges();
+      attribute.addUpdateRange(0, this.count * attribute.itemSize);
+      attribute.needsUpdate = true;
+    }
   }
 }
 
-export class Balls {
-  private readonly instances: Instances;
-  constructor(parent: THREE.Object3D, isOnTop: boolean) {
-    const material = new THREE.MeshBasicMaterial({depthTest: !isOnTop, transparent: isOnTop});
-    this.instances = new Instances(parent, new THREE.IcosahedronGeometry(1, 1), new THREE.OctahedronGeometry(1), material);
-    this.instances.mesh.renderOrder = isOnTop ? 5 : 0;
+/** An unlit mesh of which every instance turns to the camera: few vertices, which is what counts without a graphics card. */
+function makeBillboards(geometry: THREE.InstancedBufferGeometry, vertexShader: string, uniforms: Record<string, THREE.IUniform>, isOnTop: boolean): THREE.Mesh {
+  const material = new THREE.ShaderMaterial({
+    vertexShader: `attribute vec3 tint; varying vec3 shade; ${vertexShader}`,
+    fragmentShader: 'varying vec3 shade;\nvoid main() {\n  gl_FragColor = vec4(shade, 1.0);\n  #include <colorspace_fragment>\n}',
+    uniforms, side: THREE.DoubleSide, depthTest: !isOnTop, transparent: isOnTop});
+  const mesh = new THREE.Mesh(geometry, material);
+  mesh.frustumCulled = false;
+  mesh.matrixAutoUpdate = false;
+  return mesh;
+}
+
+/**
+ * Flat arrows that turn to the camera: a shaft of two triangles and a head of one. A vertex is (across, along the
+ * shaft, along the head).
+ */
+export class Arrows {
+  private readonly geometry = new THREE.InstancedBufferGeometry();
+  private readonly columns: Columns;
+  private readonly mesh: THREE.Mesh;
+  private readonly uniforms = {width: {value: 1}};
+  count = 0;
+
+  constructor(parent: THREE.Object3D, private readonly width: () => number) {
+    this.geometry.setAttribute('position', new THREE.Float32BufferAttribute(
+      [-1, 0, 0, 1, 0, 0, 1, 1, 0, -1, 1, 0, -2.4, 1, 0, 2.4, 1, 0, 0, 1, 1], 3));
+    this.geometry.setIndex([0, 1, 2, 0, 2, 3, 4, 5, 6]);
+    this.columns = new Columns(this.geometry, {origin: 3, along: 3, tint: 3});
+    this.mesh = makeBillboards(this.geometry, `
+      attribute vec3 origin; attribute vec3 along; uniform float width;
+      void main() {
+        float size = length(along);
+        float head = min(0.45 * size, 5.0 * width);
+        vec3 axis = along / size;
+        vec3 place = origin + axis * (position.y * (size - head) + position.z * head);
+        vec3 across = cross(axis, cameraPosition - place);
+        float far = length(across);
+        // Looked at from its tip an arrow has no width to show.
+        across = far > 1e-9 * length(cameraPosition - place) ? across / far : vec3(0.0);
+        float half_width = abs(position.x) > 1.5 ? min(2.4 * width, 0.5 * head) / 2.4 : width;
+        shade = tint;
+        gl_Position = projectionMatrix * viewMatrix * vec4(place + across * (position.x * half_width), 1.0);
+      }`, this.uniforms, false);
+    parent.add(this.mesh);
   }
+
   begin(): void {
-    this.instances.begin();
+    this.count = this.columns.count = 0;
+    this.uniforms.width.value = this.width();
   }
-  add(at: THREE.Vector3, radius: number, color: THREE.Color): void {
-    this.instances.add(at, UP, radius, radius, color);
+  /** An arrow from `at` along `vector`. */
+  add(at: THREE.Vector3, vector: THREE.Vector3, color: THREE.Color): void {
+    if (!(vector.lengthSq() > (0.3 * this.uniforms.width.value) ** 2)) return;
+    const i = this.columns.add();
+    at.toArray(this.columns.column(0), 3 * i);
+    vector.toArray(this.columns.column(1), 3 * i);
+    color.toArray(this.columns.column(2), 3 * i);
+    ++this.count;
   }
   end(): void {
-    this.instances.end();
+    this.columns.end();
+    this.mesh.visible = this.count > 0;
+  }
+}
+
+/** Dots, as eight-sided discs that turn to the camera. */
+export class Balls {
+  private readonly geometry = new THREE.InstancedBufferGeometry();
+  private readonly columns: Columns;
+  private readonly mesh: THREE.Mesh;
+  constructor(parent: THREE.Object3D, isOnTop: boolean) {
+    const sides = 8;
+    const corners: number[] = [];
+    const triangles: number[] = [];
+    for (let k = 0; k < sides; ++k) {
+      corners.push(Math.cos(2 * Math.PI * k / sides), Math.sin(2 * Math.PI * k / sides), 0);
+      if (k >= 2) triangles.push(0, k - 1, k);
+    }
+    this.geometry.setAttribute('position', new THREE.Float32BufferAttribute(corners, 3));
+    this.geometry.setIndex(triangles);
+    this.columns = new Columns(this.geometry, {place: 4, tint: 3});
+    this.mesh = makeBillboards(this.geometry, `
+      attribute vec4 place;
+      void main() {
+        shade = tint;
+        gl_Position = projectionMatrix * (viewMatrix * vec4(place.xyz, 1.0) + vec4(position.xy * place.w, 0.0, 0.0));
+      }`, {}, isOnTop);
+    this.mesh.renderOrder = isOnTop ? 5 : 0;
+    parent.add(this.mesh);
+  }
+  begin(): void {
+    this.columns.count = 0;
+  }
+  add(at: THREE.Vector3, radius: number, color: THREE.Color): void {
+    const i = this.columns.add();
+    const place = this.columns.column(0);
+    at.toArray(place, 4 * i);
+    place[4 * i + 3] = radius;
+    color.toArray(this.columns.column(1), 3 * i);
+  }
+  end(): void {
+    this.columns.end();
+    this.mesh.visible = this.columns.count > 0;
   }
 }
 

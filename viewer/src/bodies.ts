@@ -6,6 +6,37 @@ import {colorOfBody, parseColor, STATIC_COLOR} from './palette';
 import type {GeometryInfo, Header, Pose7, Recording} from './recording';
 import type {Arrays} from './source';
 
+/**
+ * A sphere of eight octants in two shades, which show how it turns: each a triangle divided `parts` times along its
+ * edges. Octants share no corners, all triangles of one do: a third of the corners of separate triangles.
+ */
+function makeSphere(parts: number): THREE.BufferGeometry {
+  const positions: number[] = [];
+  const colors: number[] = [];
+  const triangles: number[] = [];
+  const corner = new THREE.Vector3();
+  for (const x of [1, -1]) for (const y of [1, -1]) for (const z of [1, -1]) {
+    const first = positions.length / 3;
+    const isOutward = x * y * z > 0;
+    const at = (i: number, j: number): number => first + i * (i + 1) / 2 + j;  // row i has i + 1 corners
+    for (let i = 0; i <= parts; ++i)
+      for (let j = 0; j <= i; ++j) {
+        corner.set(x * (i - j), y * j, z * (parts - i)).normalize().toArray(positions, positions.length);
+        colors.push(...Array<number>(3).fill(isOutward ? 1 : 0.78));
+        if (i === parts) continue;
+        const [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), j < i ? at(i, j + 1) : -1];
+        triangles.push(...(isOutward ? [a, b, c] : [a, c, b]));
+        if (d >= 0) triangles.push(...(isOutward ? [a, c, d] : [a, d, c]));
+      }
+  }
+  const sphere = new THREE.BufferGeometry();
+  sphere.setAttribute('position', new THREE.Float32BufferAttribute(positions, 3));
+  sphere.setAttribute('normal', new THREE.Float32BufferAttribute(positions, 3));
+  sphere.setAttribute('color', new THREE.Float32BufferAttribute(colors, 3));
+  sphere.setIndex(triangles);
+  return sphere;
+}
+
 /** Marks that show how a round thing turns: octants in two shades. */
 function withMarks(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
   const flat = geometry.toNonIndexed();
@@ -90,7 +121,8 @@ export class Bodies {
   private readonly instances = new Map<Group, Instance[]>();
   private readonly meshes = new Map<Group, THREE.InstancedMesh>();
   readonly lengths: Float32Array;
-  private readonly material: THREE.MeshLambertMaterial;
+  private readonly closed: THREE.Material;  // nobody sees its inside
+  private readonly open: THREE.Material;
   private readonly scratch = new THREE.Matrix4();
 
   constructor(private readonly header: Header, private readonly look: BodyLook) {
@@ -99,9 +131,10 @@ export class Bodies {
     this.lengths = new Float32Array(Math.max(1, header.numLinks)).fill(1);
     const one = new THREE.Vector3(1, 1, 1);
     header.frames.forEach((frame, i) => poseMatrix(frame.start, one, this.scratch).toArray(this.matrices, 16 * i));
-    this.material = new THREE.MeshLambertMaterial({
-      vertexColors: true, transparent: look.opacity < 1, opacity: look.opacity, depthWrite: look.opacity === 1,
-      side: THREE.DoubleSide});
+    const material = (side: THREE.Side): THREE.Material => new THREE.MeshLambertMaterial({
+      vertexColors: true, transparent: look.opacity < 1, opacity: look.opacity, depthWrite: look.opacity === 1, side});
+    this.closed = material(THREE.FrontSide);
+    this.open = material(THREE.DoubleSide);
   }
 
   /** Makes the meshes; those of triangles come as they are loaded. */
@@ -115,7 +148,7 @@ export class Bodies {
     });
     const segments = this.header.shapes.length > 300 ? 12 : 24;
     for (const [name, list] of this.instances) {
-      if (name === 'sphere') this.addMesh(name, list, withMarks(new THREE.SphereGeometry(1, segments, segments * 2 / 3)));
+      if (name === 'sphere') this.addMesh(name, list, makeSphere(segments / 4));
       if (name === 'box') this.addMesh(name, list, withoutMarks(new THREE.BoxGeometry(1, 1, 1)));
       if (name === 'cylinder')
         this.addMesh(name, list, withMarks(new THREE.CylinderGeometry(1, 1, 1, segments, 2).rotateX(Math.PI / 2)));
@@ -181,7 +214,7 @@ export class Bodies {
   }
 
   private addMesh(name: Group, list: Instance[], geometry: THREE.BufferGeometry): void {
-    const mesh = new THREE.InstancedMesh(geometry, this.material, list.length);
+    const mesh = new THREE.InstancedMesh(geometry, name.startsWith('triangles') ? this.open : this.closed, list.length);
     mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
     mesh.frustumCulled = false;  // its bounds change with every row
     mesh.castShadow = this.look.opacity === 1;

@@ -73,6 +73,9 @@ abstract class Chart {
       this.body, this.legend);
   }
 
+  get rows(): number {
+    return this.time.length;
+  }
   protected fileName(): string {
     return `${this.recording.header.name}-${this.spec.title}`.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 80);
   }
@@ -80,10 +83,13 @@ abstract class Chart {
   async load(): Promise<void> {
     const indices = this.spec.names.map((name) => this.recording.findSeries(name)).filter((i) => i >= 0);
     const all = await Promise.all(indices.map((i) => this.recording.series(i)));
-    this.time = this.recording.time;
+    // Of a recording that grows some curves may have come later than others.
+    const rows = Math.min(this.recording.rows, ...all.map((values) => values.length));
+    this.time = this.recording.time.subarray(0, rows);
     this.tracks = indices.map((index, k) => {
       const {name, unit} = this.recording.header.series[index];
-      return {name, unit, color: CURVES[k % CURVES.length], values: all[k], drawn: all[k]};
+      const values = all[k].subarray(0, rows);
+      return {name, unit, color: CURVES[k % CURVES.length], values, drawn: values};
     });
     this.prepare();
     this.buildLegend();
@@ -106,8 +112,9 @@ abstract class Chart {
     return SHORT[track.name] ?? track.name;
   }
 
-  /** Values of a row beside the names. */
+  /** Values of a row beside the names; of the last one that is known, if it is later. */
   protected say(row: number): void {
+    row = Math.min(row, this.time.length - 1);
     this.tracks.forEach((track, k) => {
       this.values[k].textContent = format(track.values[row]);
       this.values[k].dataset['value'] = String(track.values[row]);
@@ -256,7 +263,7 @@ class TimeChart extends Chart {
 
   private placeMarker(): void {
     if (!this.plot || this.time.length === 0) return;
-    const x = this.plot.valToPos(this.time[this.row], 'x');
+    const x = this.plot.valToPos(this.time[Math.min(this.row, this.time.length - 1)], 'x');
     this.marker.style.transform = `translateX(${x}px)`;
     this.marker.hidden = x < 0 || x > this.plot.over.clientWidth;
   }
@@ -422,7 +429,8 @@ class PhaseChart extends Chart {
     context.stroke();
     context.fillStyle = CURVES[1];
     context.beginPath();
-    context.arc(sx(x[this.row]), sy(y[this.row]), 4.5, 0, 2 * Math.PI);
+    const row = Math.min(this.row, x.length - 1);
+    context.arc(sx(x[row]), sy(y[row]), 4.5, 0, 2 * Math.PI);
     context.fill();
     context.restore();
     this.say(this.row);
@@ -479,6 +487,10 @@ export class Charts {
   }
   restyle(): void {
     for (const chart of this.charts) chart.restyle();
+  }
+  /** Rows that all charts know. */
+  get rows(): number {
+    return Math.min(...this.charts.map((chart) => chart.rows));
   }
   /** After the recording has grown. */
   async reload(): Promise<void> {

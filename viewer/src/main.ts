@@ -1,6 +1,7 @@
 // Opens the recording and keeps picture, plots and clock in step.
 import './style.css';
 import {el} from './dom';
+import {LiveControl} from './live';
 import {Player} from './player';
 import {Recording} from './recording';
 import {buildReport} from './report';
@@ -32,13 +33,14 @@ function findRenderer(): 'none' | 'software' | 'card' {
 }
 
 /** Draws frame after frame; nothing is drawn anew that has not changed. */
-function run(recording: Recording, player: Player, ui: Interface, viewer: Viewer | undefined): void {
+function run(recording: Recording, player: Player, ui: Interface, viewer: Viewer | undefined, live: LiveControl | undefined): void {
   let last = performance.now();
   let shown = -1;
   let slowness = 0;
   const onFrame = (now: number): void => {
     const seconds = Math.min(0.1, (now - last) / 1000);
     last = now;
+    live?.advance(seconds);
     const wanted = recording.rowAt(player.time);
     player.advance(seconds, viewer !== undefined && !viewer.isReady(wanted));
     const row = recording.rowAt(player.time);
@@ -88,6 +90,7 @@ function followWriter(recording: Recording, player: Player, ui: Interface): void
     try {
       if (await recording.poll()) {
         ui.updateTransport();
+        recording.forgetCurves();
         await ui.charts.reload();
         if (wasAtEnd && !player.isPlaying) player.seek(recording.endTime);
       }
@@ -117,7 +120,8 @@ async function start(): Promise<void> {
   player.time = recording.startTime;
   // Short runs are over in no time: a few seconds are what one can follow.
   const duration = recording.endTime - recording.startTime;
-  if (duration > 0 && duration < 4) player.speed = Math.max(0.01, roundDown(duration / 4));
+  const isLive = await source.isLive();
+  if (!isLive && duration > 0 && duration < 4) player.speed = Math.max(0.01, roundDown(duration / 4));
   const ui = new Interface(recording, player);
   ui.build();
   let viewer: Viewer | undefined;
@@ -139,9 +143,15 @@ async function start(): Promise<void> {
     ui.attach(viewer);
   }
   await recording.load('poses', 0);
-  run(recording, player, ui, viewer);
+  const live = isLive ? new LiveControl(source, recording, player, ui, viewer) : undefined;
+  if (live) {
+    await live.open();
+    ui.setLive(true);
+    ui.onLiveKey = (key) => live.onKey(key);
+  }
+  run(recording, player, ui, viewer, live);
   // For tests, and for those who open the console.
-  Object.assign(window, {stiction: {recording, ghost, player, ui, viewer}});
+  Object.assign(window, {stiction: {recording, ghost, player, ui, viewer, live}});
   if (document.querySelector('meta[name="stiction-mode"]')?.getAttribute('content') === 'report') {
     if (viewer) ui.showPictureOnly();
     const charts = await buildReport(recording, (time) => player.seek(time));
@@ -149,7 +159,7 @@ async function start(): Promise<void> {
   } else {
     await ui.addFirstCharts();
   }
-  followWriter(recording, player, ui);
+  if (!live) followWriter(recording, player, ui);
   document.documentElement.dataset['ready'] = 'yes';
 }
 

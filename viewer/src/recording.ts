@@ -105,6 +105,11 @@ export interface Events {
 
 type ChunkKind = 'poses' | 'contacts' | 'joints';
 
+/** How many rows a chunk has. */
+function rowsIn(arrays: Arrays): number {
+  return (arrays['time'] ?? arrays['start'] ?? arrays['reaction'] ?? []).length;
+}
+
 /** Chunks kept in memory: half a megabyte each. */
 const KEPT_CHUNKS = 160;
 
@@ -116,6 +121,9 @@ export class Recording {
   private readonly chunks = new Map<string, Arrays>();
   private readonly loading = new Map<string, Promise<Arrays>>();
   private readonly columns = new Map<number, Promise<Float64Array>>();
+  /** Chunks that have more rows by now. */
+  private readonly stale = new Set<string>();
+  private room = new Float64Array(0);
 
   constructor(private readonly source: Source, private readonly index: number) {}
 
@@ -159,7 +167,7 @@ export class Recording {
   peek(kind: ChunkKind, chunk: number): Arrays | undefined {
     const key = `${kind}/${chunk}`;
     const found = this.chunks.get(key);
-    if (found) {
+    if (found && (!this.stale.has(key) || this.loading.has(key))) {
       this.chunks.delete(key);  // now the youngest
       this.chunks.set(key, found);
       return found;
@@ -171,12 +179,16 @@ export class Recording {
   load(kind: ChunkKind, chunk: number): Promise<Arrays> {
     const key = `${kind}/${chunk}`;
     const here = this.chunks.get(key);
-    if (here) return Promise.resolve(here);
+    if (here && !this.stale.has(key)) return Promise.resolve(here);
     const underway = this.loading.get(key);
-    if (underway) return underway;
-    const promise = this.source.bytes(`${this.index}/${key}`).then((bytes) => {
+    if (underway && !this.stale.has(key)) return underway;
+    this.stale.delete(key);
+    const promise: Promise<Arrays> = this.source.bytes(`${this.index}/${key}`).then((bytes) => {
       const arrays = readArrays(bytes);
-      this.loading.delete(key);
+      if (this.loading.get(key) === promise) this.loading.delete(key);
+      // One that was asked for earlier may come later, with fewer rows.
+      const known = this.chunks.get(key);
+      if (known && rowsIn(known) > rowsIn(arrays)) return known;
       this.chunks.set(key, arrays);
       for (const old of this.chunks.keys()) {
         if (this.chunks.size <= KEPT_CHUNKS) break;
@@ -214,17 +226,41 @@ export class Recording {
     return readArrays(await this.source.bytes(`${this.index}/events`)) as unknown as Events;
   }
 
-  /** Looks for rows that were written since; true if there are any. */
+  /** Looks for rows that were written since; true if there are any. Curves stay as they are known. */
   async poll(): Promise<boolean> {
     if (!this.extent.growing) return false;
     const extent = await readJson<Extent>(this.source, `${this.index}/extent.json`);
-    const hasMore = extent.rows > this.rows;
     this.extent = extent;
-    if (!hasMore) return false;
-    const lastChunk = this.chunkOf(Math.max(0, this.rows - 1));
-    for (const kind of ['poses', 'contacts', 'joints']) this.chunks.delete(`${kind}/${lastChunk}`);
-    this.columns.clear();
-    this.time = await this.series(0);
+    const before = this.rows;
+    if (extent.rows <= before) return false;
+    const added = readArrays(await this.source.bytes(`${this.index}/series/0/${before}`))['values'] as Float64Array;
+    // Rows show only when the chunks that they are in are here: the picture does not wait for them.
+    const lastKnown = this.chunkOf(Math.max(0, before - 1));
+    const last = this.chunkOf(before + added.length - 1);
+    for (const chunk of new Set([lastKnown, last]))
+      for (const kind of ['poses', 'contacts', 'joints'] as ChunkKind[]) {
+        const isKnown = this.chunks.has(`${kind}/${lastKnown}`);
+        this.stale.add(`${kind}/${chunk}`);
+        if (isKnown) await this.load(kind, chunk);
+      }
+    this.append(added);
     return true;
+  }
+  /** Curves are asked for anew. */
+  forgetCurves(): void {
+    this.columns.clear();
+  }
+
+  private append(added: Float64Array): void {
+    const rows = this.rows + added.length;
+    if (rows > this.room.length) {
+      const larger = new Float64Array(Math.max(1024, 2 * rows));
+      larger.set(this.time);
+      this.room = larger;
+    } else if (this.time.buffer !== this.room.buffer) {
+      this.room.set(this.time);
+    }
+    this.room.set(added, this.rows);
+    this.time = this.room.subarray(0, rows);
   }
 }

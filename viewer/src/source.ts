@@ -9,6 +9,10 @@ export interface Source {
   /** Number of recordings: 1, or 2 with a ghost. */
   count(): Promise<number>;
   bytes(name: string): Promise<ArrayBuffer>;
+  /** Whether the run goes on while it is looked at. */
+  isLive(): Promise<boolean>;
+  /** Tells the run to do something; throws with the reason if it does not. */
+  command(token: string, command: object): Promise<void>;
 }
 
 interface Entry {
@@ -52,16 +56,28 @@ class ServedSource implements Source {
   async count(): Promise<number> {
     return (await readJson<{count: number}>(this, 'recordings.json')).count;
   }
+  async isLive(): Promise<boolean> {
+    return (await readJson<{live?: boolean}>(this, 'recordings.json')).live === true;
+  }
 
   async bytes(name: string): Promise<ArrayBuffer> {
-    const headers: Record<string, string> = this.token ? {'X-Stiction-Token': this.token} : {};
+    return (await this.ask(`data/${name}`, {cache: 'no-store'})).arrayBuffer();
+  }
+
+  async command(token: string, command: object): Promise<void> {
+    await this.ask('live', {method: 'POST', body: JSON.stringify(command),
+                            headers: {'Content-Type': 'application/json', 'X-Stiction-Command': token}});
+  }
+
+  private async ask(path: string, request: RequestInit): Promise<Response> {
+    const headers = {...(request.headers as Record<string, string> | undefined), ...(this.token ? {'X-Stiction-Token': this.token} : {})};
     let response: Response;
     try {
-      response = await fetch(`data/${name}`, {headers, cache: 'no-store'});
+      response = await fetch(path, {...request, headers});
     } catch {
       throw new Error('The program that serves this page does not answer. Was it ended?');
     }
-    if (response.ok) return response.arrayBuffer();
+    if (response.ok) return response;
     let message = `The server answers ${response.status}.`;
     try {
       message = ((await response.json()) as {error?: string}).error ?? message;
@@ -81,6 +97,12 @@ class EmbeddedSource implements Source {
 
   async count(): Promise<number> {
     return this.elements.has('1/header.json') ? 2 : 1;
+  }
+  async isLive(): Promise<boolean> {
+    return false;
+  }
+  async command(): Promise<void> {
+    throw new Error('This page shows a run that is over.');
   }
 
   async bytes(name: string): Promise<ArrayBuffer> {

@@ -35,7 +35,7 @@ export class Stage {
   isDirty = true;
 
   /** Throws if there is no WebGL. */
-  constructor(container: HTMLElement, up: [number, number, number], private readonly isFlat: boolean, isPlain: boolean) {
+  constructor(container: HTMLElement, up: [number, number, number], private readonly isFlat: boolean, private readonly isPlain: boolean) {
     this.renderer = new THREE.WebGLRenderer({antialias: !isPlain, powerPreference: 'high-performance'});
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
@@ -87,6 +87,7 @@ export class Stage {
   setShadows(wants: boolean): void {
     this.wantsShadows = wants;
     this.sun.castShadow = wants;
+    if (this.isPlain) this.buildGround();
     this.isDirty = true;
   }
 
@@ -102,7 +103,6 @@ export class Stage {
   setBounds(bounds: Bounds): void {
     this.bounds = bounds;
     this.gridSize = roundDown(bounds.radius / 2.5);
-    this.buildGround();
     const {center, radius} = bounds;
     // Light from the side of the camera, so that shadows fall away from it.
     const side = this.sideways();
@@ -122,6 +122,7 @@ export class Stage {
     this.camera.updateProjectionMatrix();
     this.controls.minDistance = radius / 50;
     this.controls.maxDistance = radius * 60;
+    this.buildGround();
     this.isDirty = true;
   }
 
@@ -192,6 +193,17 @@ export class Stage {
     }
   }
 
+  /** Without shadows a sheet has one colour, which costs less to know than to compute for every pixel. */
+  private makeSheetMaterial(normal: THREE.Vector3, look: THREE.MeshBasicMaterialParameters): THREE.Material {
+    const color = new THREE.Color(this.isDark ? 0x2a2f37 : 0xe9ecf1);
+    if (!this.isPlain || this.wantsShadows) return new THREE.MeshLambertMaterial({...look, color});
+    // Lambert's law with the lights of this stage, as three.js has it.
+    const toSun = this.sun.position.clone().sub(this.sun.target.position).normalize();
+    const light = this.sky.color.clone().lerp(this.sky.groundColor, 0.5 - 0.5 * normal.dot(this.up)).multiplyScalar(this.sky.intensity);
+    light.addScalar(this.sun.intensity * Math.max(0, toSun.dot(normal)));
+    return new THREE.MeshBasicMaterial({...look, color: color.multiply(light.multiplyScalar(1 / Math.PI))});
+  }
+
   /** A sheet with a grid of 1, 2 or 5 times a power of ten metres, around the middle of the scene. */
   private addGround(point: THREE.Vector3, normal: THREE.Vector3, isSolid: boolean): void {
     const {center, radius} = this.bounds;
@@ -206,9 +218,8 @@ export class Stage {
     if (isSolid) {
       const sheet = new THREE.Mesh(
         isLevel ? new THREE.CircleGeometry(5 * half, 96) : new THREE.PlaneGeometry(2 * half, 2 * half),
-        new THREE.MeshLambertMaterial({
-          color: this.isDark ? 0x2a2f37 : 0xe9ecf1, polygonOffset: true, polygonOffsetFactor: 1,
-          polygonOffsetUnits: 1, side: THREE.DoubleSide, transparent: !isLevel, opacity: isLevel ? 1 : 0.55}));
+        this.makeSheetMaterial(normal, {polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+                                        side: THREE.DoubleSide, transparent: !isLevel, opacity: isLevel ? 1 : 0.55}));
       sheet.position.copy(middle);
       sheet.quaternion.copy(turn);
       sheet.receiveShadow = true;

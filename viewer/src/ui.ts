@@ -56,6 +56,9 @@ export class Interface {
     this.player.onChange(() => this.updateTransport());
     new ResizeObserver(() => this.drawMarks()).observe(this.marks);
     this.updateTransport();
+    this.updateEvents();
+  }
+  updateEvents(): void {
     void this.recording.events().then((events) => { this.events = events; this.drawMarks(); }).catch(() => undefined);
   }
 
@@ -238,7 +241,7 @@ export class Interface {
     this.buildLayers(viewer);
     this.stage.append(this.layersPanel);
     if (matchMedia('(max-width: 760px)').matches) this.layersPanel.hidden = true;
-    viewer.stage.setCovered(this.layersPanel.hidden ? 0 : LAYERS_WIDTH);
+    this.updateCovered();
     viewer.stage.frame();
     const {domElement} = viewer.stage.renderer;
     let down: [number, number] | undefined;
@@ -314,7 +317,19 @@ export class Interface {
 
   private toggleLayers(): void {
     this.layersPanel.hidden = !this.layersPanel.hidden;
-    this.viewer?.stage.setCovered(this.layersPanel.hidden ? 0 : LAYERS_WIDTH);
+    this.updateCovered();
+  }
+  private updateCovered(): void {
+    const isCovered = this.root.classList.contains('live-run') || !this.layersPanel.hidden;
+    this.viewer?.stage.setCovered(isCovered ? LAYERS_WIDTH : 0);
+  }
+  /** The panel of a run takes the place of the layers, which are not far away. */
+  addRunPanel(panel: HTMLElement): void {
+    this.root.classList.add('live-run');
+    this.stage.append(panel);
+    this.layersPanel.hidden = true;
+    this.updateCovered();
+    this.viewer?.stage.frame();
   }
   togglePlots(): void {
     if (this.root.classList.contains('plots-only')) return;
@@ -383,11 +398,15 @@ export class Interface {
     this.player.seek(this.recording.time[Math.min(this.recording.rows - 1, Math.max(0, row))] ?? 0);
   }
 
+  /** Whether a key belonged to the run behind the page. */
+  onLiveKey: (key: string) => boolean = () => false;
+
   private onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as HTMLElement;
-    if (target.matches('input[type=search], select, textarea') || (document.querySelector('dialog[open]') && event.key !== '?')) return;
+    if (target.matches('input[type=search], input[type=text], select, textarea') || (document.querySelector('dialog[open]') && event.key !== '?')) return;
     const {viewer, player, recording} = this;
+    if (this.onLiveKey(event.key)) { event.preventDefault(); return; }
     const actions: Record<string, () => void> = {
       ' ': () => player.toggle(), 'ArrowLeft': () => this.step(event.shiftKey ? -10 : -1), 'ArrowRight': () => this.step(event.shiftKey ? 10 : 1),
       'Home': () => player.seek(recording.startTime), 'End': () => player.seek(recording.endTime),

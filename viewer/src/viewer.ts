@@ -293,13 +293,29 @@ export class Viewer {
 
   /** The frame under a point of the canvas, or -1. */
   pick(x: number, y: number): number {
+    return this.pickPoint(x, y)?.frame ?? -1;
+  }
+  /** With the point of its surface. */
+  pickPoint(x: number, y: number): {frame: number; point: THREE.Vector3} | undefined {
+    const raycaster = this.raycasterAt(x, y);
+    for (const mesh of this.bodies.frameOfInstance.keys()) mesh.computeBoundingSphere();
+    const hit = raycaster.intersectObjects(this.bodies.group.children, false)[0];
+    if (!hit || hit.instanceId === undefined) return undefined;
+    const frame = this.bodies.frameOfInstance.get(hit.object as THREE.InstancedMesh)?.[hit.instanceId] ?? -1;
+    return frame < 0 ? undefined : {frame, point: hit.point};
+  }
+  /** What is seen at a point of the canvas. */
+  rayAt(x: number, y: number): THREE.Ray {
+    return this.raycasterAt(x, y).ray;
+  }
+  private raycasterAt(x: number, y: number): THREE.Raycaster {
     const {domElement} = this.stage.renderer;
     const raycaster = new THREE.Raycaster();
     raycaster.setFromCamera(new THREE.Vector2(2 * x / domElement.clientWidth - 1, 1 - 2 * y / domElement.clientHeight), this.stage.camera);
-    for (const mesh of this.bodies.frameOfInstance.keys()) mesh.computeBoundingSphere();
-    const hit = raycaster.intersectObjects(this.bodies.group.children, false)[0];
-    if (!hit || hit.instanceId === undefined) return -1;
-    return this.bodies.frameOfInstance.get(hit.object as THREE.InstancedMesh)?.[hit.instanceId] ?? -1;
+    return raycaster;
+  }
+  get sceneRadius(): number {
+    return this.radius;
   }
 
   setDark(isDark: boolean): void {

@@ -47,8 +47,11 @@ function table(recording) {
 }
 
 /** A server of the program; its address is what it says. */
-async function serve(...words) {
-  const child = spawn(program, ['view', ...words, '--no-browser'], {cwd: work, stdio: ['ignore', 'ignore', 'pipe']});
+const serve = (...words) => start('view', ...words);
+/** A run that is looked at while it computes, which is served just so. */
+const runLive = (scene, ...words) => start('run', scene, '--view', ...words);
+async function start(...words) {
+  const child = spawn(program, [...words, '--no-browser'], {cwd: work, stdio: ['ignore', 'ignore', 'pipe']});
   let said = '';
   const address = await new Promise((resolve, reject) => {
     child.stderr.on('data', (data) => {
@@ -64,7 +67,7 @@ async function serve(...words) {
 }
 
 /** Status and body of one request, with headers that a browser would not let through. */
-function ask(address, path, {method = 'GET', headers = {}} = {}) {
+function ask(address, path, {method = 'GET', headers = {}, body = ''} = {}) {
   const {hostname, port} = new URL(address);
   return new Promise((resolve, reject) => {
     const message = request({hostname, port, path, method, headers}, (answer) => {
@@ -73,7 +76,7 @@ function ask(address, path, {method = 'GET', headers = {}} = {}) {
       answer.on('end', () => resolve({status: answer.statusCode, body, headers: answer.headers}));
     });
     message.on('error', reject);
-    message.end();
+    message.end(body);
   });
 }
 
@@ -401,6 +404,123 @@ claim('a recording that grows is followed', async () => {
   } finally {
     writer.kill('SIGINT');
   }
+});
+
+/** Sends a command as the page does, and how the run stands. */
+const liveStatus = async (address) => JSON.parse((await ask(address, '/data/live.json')).body);
+async function tell(address, command, headers = {}) {
+  const {token} = await liveStatus(address);
+  return ask(address, '/live', {method: 'POST', body: JSON.stringify(command),
+                                headers: {'Content-Type': 'application/json', 'X-Stiction-Command': token, Origin: new URL(address).origin, ...headers}});
+}
+const failing = (...words) => { try { run(...words); } catch (error) { return error; } throw new Error(`${words[0]} did not fail`); };
+
+claim('a live run is paused, stepped, changed and pulled, and a replay has the same bits', async () => {
+  const own = await runLive(sceneFile, '--paused', '--duration', '1000', '--out', file('live.h5'), '--port', '8950');
+  const tab = await open(browser, own.address);
+  await ready(tab);
+  const until = (condition, argument) => tab.waitForFunction(condition, argument);
+  const say = async (name, value) => {
+    const input = tab.locator(`[data-live="${name}"]`);
+    if (await input.evaluate((element) => element.tagName) === 'SELECT') await input.selectOption(value);
+    else { await input.fill(value); await input.press('Enter'); await input.blur(); }
+  };
+  await tab.keyboard.press('p');  // room for the picture
+  await tab.locator('.do-step').click();
+  await until(() => stiction.live.status.step === 1 && stiction.viewer.row === 1);
+  await tab.locator('.do-run').click();
+  await until(() => stiction.live.status.step > 30 && stiction.viewer.row > 20);
+  await tab.keyboard.press('Space');
+  await until(() => stiction.live.status.state === 'paused');
+  const {step} = await liveStatus(own.address);
+  await new Promise((resolve) => { setTimeout(resolve, 200); });
+  assert((await liveStatus(own.address)).step === step, 'a paused run goes on');
+
+  await say('h', '0.001');
+  await until(() => stiction.live.status.settings.h === 0.001);
+  await tab.keyboard.press('ArrowRight');
+  await until((last) => stiction.live.status.step === last + 1 && stiction.recording.rows === last + 2, step);
+  const [before, after] = await tab.evaluate(() => [...stiction.recording.time.slice(-2)]);
+  assertNear(after - before, 1e-3, 1e-12, 'the step that was asked for');
+  await say('h', '-1');
+  await tab.waitForSelector('.live-panel .fault:not([hidden])');
+  assert((await tab.locator('.live-panel .fault').textContent()).includes('must be'), 'nonsense is not refused');
+  await say('scheme', 'stewart-trinkle');
+  await say('solver', 'nsgs');
+  await say('friction_factor', '0.5');
+  await say('gravity z', '-3');
+  await until(() => { const s = stiction.live.status.settings; return s.scheme === 'stewart-trinkle' && s.solver === 'nsgs' && s.friction_factor === 0.5 && s.gravity[2] === -3; });
+  await say('scheme', 'moreau');
+  await say('speed', '0.3');
+  await tab.locator('.do-run').click();
+
+  // A body that hangs on nothing is lifted by the mouse.
+  const name = '<b>ball</b>';
+  const place = () => tab.evaluate((of) => {
+    const {viewer, recording} = stiction;
+    const frame = recording.header.frames.findIndex((one) => one.name === of);
+    const at = viewer.bodies.positionOf(frame);
+    const z = at.z;
+    const box = viewer.stage.renderer.domElement.getBoundingClientRect();
+    at.project(viewer.stage.camera);
+    return {z, x: box.left + (at.x + 1) / 2 * box.width, y: box.top + (1 - at.y) / 2 * box.height};
+  }, name);
+  const start = await place();
+  await tab.keyboard.down('Shift');
+  await tab.mouse.move(start.x, start.y);
+  await tab.mouse.down();
+  await tab.mouse.move(start.x, start.y - 30, {steps: 3});
+  await tab.mouse.move(start.x, start.y - 60, {steps: 3});
+  await until(([of, z]) => {
+    const {viewer, recording} = stiction;
+    return viewer.bodies.positionOf(recording.header.frames.findIndex((one) => one.name === of)).z > z + 0.1 * viewer.sceneRadius;
+  }, [name, start.z]);
+  await tab.mouse.up();
+  await tab.keyboard.up('Shift');
+  await tab.close();
+  const later = await liveStatus(own.address);
+  await new Promise((resolve) => { setTimeout(resolve, 300); });
+  assert((await liveStatus(own.address)).step > later.step, 'the run ended with its page');
+  assert(await own.end() === 130, 'an interrupted run does not say so');
+
+  run('run', '--replay', file('live.h5'), '--out', file('replay.h5'), '--quiet');
+  table(file('live.h5'));
+  table(file('replay.h5'));
+  const [once, again] = ['live', 'replay'].map((one) => readFileSync(file(`${one}.h5.csv`), 'utf8'));
+  assert(once.split('\n').length > 100 && once === again, 'the replay differs');
+  const refused = failing('verify', file('live.h5'));
+  assert(refused.status === 2 && refused.stderr.toString().includes('was steered'), `verify says ${refused.stderr}`);
+});
+
+claim('a live run that nobody touches is the run without a page', async () => {
+  const own = await runLive(sceneFile, '--speed', '0', '--duration', '0.1', '--out', file('quiet.h5'), '--port', '8950');
+  while ((await liveStatus(own.address)).state !== 'end') await new Promise((resolve) => { setTimeout(resolve, 50); });
+  assert(await own.end() === 0, 'a complete run does not end with 0');
+  record(sceneFile, 'plain.h5', '--duration', '0.1');
+  table(file('quiet.h5'));
+  table(file('plain.h5'));
+  assert(readFileSync(file('quiet.h5.csv'), 'utf8') === readFileSync(file('plain.h5.csv'), 'utf8'), 'the two differ');
+  run('verify', file('quiet.h5'));
+});
+
+claim('commands are taken from the run\'s own page only', async () => {
+  const own = await runLive(join(here, '../../examples/woodpecker.json'), '--paused', '--out', file('bird.h5'), '--port', '8960');
+  const status = async (command, headers) => (await tell(own.address, command, headers)).status;
+  assert(await status({step: 2}) === 200, 'its own page is refused');
+  assert(await status({step: 1}, {Origin: 'http://evil.example'}) === 403, 'another page commands');
+  assert(await status({step: 1}, {Origin: ''}) === 403, 'a page without origin commands');
+  assert(await status({step: 1}, {'X-Stiction-Command': ''}) === 403, 'no token is needed');
+  assert(await status({step: 1}, {'X-Stiction-Command': '0'.repeat(32)}) === 403, 'any token will do');
+  assert(await status({step: 1}, {Host: 'evil.example:8960', Origin: 'http://evil.example:8960'}) === 403, 'another name commands');
+  assert((await ask(own.address, '/live', {method: 'PUT'})).status === 403 && (await ask(own.address, '/live')).status === 404, 'other methods are answered');
+  for (const nonsense of [{pull: {body: 0}}, {set: {gravity: [0, 0, 1]}}, {set: {parameters: {nothing: 1}}}, {set: {h: 1e400}}, {step: -1}, {fly: 1}, [], {speed: 'fast'}])
+    assert(await status(nonsense) === 400, `${JSON.stringify(nonsense)} is obeyed`);
+  assert(await status({set: {parameters: {g: 1.62}}}) === 200, 'a parameter cannot be set');
+  for (let i = 0; i < 50 && (await liveStatus(own.address)).step < 2; ++i) await new Promise((resolve) => { setTimeout(resolve, 20); });
+  const {step, settings} = await liveStatus(own.address);
+  assert(step === 2 && settings.parameters.g === 1.62, `it stands at step ${step}`);
+  assert((await ask(server.address, '/live', {method: 'POST', headers: {Origin: new URL(server.address).origin}})).status === 403, 'a recording is commanded');
+  await own.end();
 });
 
 claim('an ended server is noticed', async () => {

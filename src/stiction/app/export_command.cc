@@ -126,6 +126,7 @@ std::int64_t stride_for(const std::string& path, double rate) {
   if (rows < 2) return 1;
   const double seconds =
       file.read<double>("time", rows - 1, 1)[0] - file.read<double>("time", 0, 1)[0];
+  if (!(seconds > 0)) return 1;
   return std::max<std::int64_t>(
       1, static_cast<std::int64_t>(std::floor(static_cast<double>(rows - 1) / (seconds * rate))));
 }
@@ -172,12 +173,24 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_option("--y", options->y, "column for --svg; default: the first coordinate");
   command->add_option("--from", options->from, "leave out what is earlier, for --svg [s]");
   command->add_flag("--log", options->is_logarithmic, "a logarithmic axis of --y, for --svg");
-  command->add_option("--gltf", options->gltf, "write an animated scene, .gltf or .glb");
+  command->add_option("--gltf", options->gltf, "write an animated scene, .gltf or .glb")
+      ->check([](const std::string& path) -> std::string {
+        return path.ends_with(".gltf") || path.ends_with(".glb")
+                   ? ""
+                   : fmt::format("is '{}', must end in .gltf (text) or .glb (binary)", path);
+      });
   command->add_option("--vtk", options->vtk, "write bodies and contacts for ParaView to a folder");
   command
       ->add_option("--rate", options->rate, "pictures per simulated second, for --gltf and --vtk")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string& text) -> std::string {
+        constexpr double kMaxRate = 1e6;
+        double value = 0;  // CLI11's own checks let NaN pass
+        const bool is_number = CLI::detail::lexical_cast(text, value);
+        return is_number && value > 0 && value <= kMaxRate
+                   ? ""
+                   : fmt::format("is '{}', must be > 0 and <= {:.0e}", text, kMaxRate);
+      });
   command->add_option("--meshes", options->folders, "folders of mesh files that the scene names");
   command->callback([&action, options] {
     if (options->csv.empty() && options->svg.empty() && options->gltf.empty() &&

@@ -1,16 +1,15 @@
 // stiction run SCENE: simulate, record, report.
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
-#include <csignal>
-#include <filesystem>
 #include <optional>
 
 #include "stiction/app/commands.h"
 #include "stiction/app/console.h"
 #include "stiction/app/exit_status.h"
+#include "stiction/app/live_command.h"
 #include "stiction/app/progress.h"
+#include "stiction/app/run_files.h"
 #include "stiction/app/run_options.h"
 #include "stiction/app/scene_loading.h"
 #include "stiction/app/summary.h"
@@ -20,15 +19,6 @@
 
 namespace stiction {
 namespace {
-
-std::atomic<bool> g_interrupted{false};  // written by the signal handler only
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-void listen_to_interrupts() {
-  const auto handler = [](int) { g_interrupted = true; };
-  std::signal(SIGINT, handler);
-  std::signal(SIGTERM, handler);
-}
 
 /// Writes the problem of one step, so that a slow or failed step becomes a test case.
 class ProblemDump final : public StepObserver {
@@ -62,8 +52,7 @@ struct Outcome {
 Outcome step_to_end(Simulation& simulation, const SimulateSettings& settings,
                     const RunOptions& options, ProgressBar& progress) {
   try {
-    if (!simulation.run(settings.duration, [] { return g_interrupted.load(); }))
-      return {"interrupted", kInterrupted};
+    if (!simulation.run(settings.duration, was_interrupted)) return {"interrupted", kInterrupted};
   } catch (const StepRejected& rejected) {
     progress.clear();
     print_message(fmt::format("stiction: {}\n", rejected.what()));
@@ -85,42 +74,6 @@ Outcome run_to_end(Simulation& simulation, const SimulateSettings& settings,
   Outcome outcome = step_to_end(simulation, settings, options, progress);
   simulation.remove_observer(progress);
   return outcome;
-}
-
-/// The recording's file: as asked for, or the name of the scene, which is no path.
-std::string recording_path(const RunOptions& options, std::string scene_name) {
-  if (options.has_no_recording) return {};
-  if (!options.out.empty()) return options.out;
-  for (char& c : scene_name)
-    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
-  return scene_name + ".h5";
-}
-
-/// Outputs must not destroy each other nor what the run reads. Only a checkpoint may be continued
-/// and replaced, since it is read at the start and written at the end.
-void check_files_differ(const RunOptions& options, const std::string& recording) {
-  struct File {
-    const char* what;
-    std::string path;
-    bool is_output;
-  };
-  const File files[] = {{"the scene", options.scene, false},
-                        {"--restore", options.restore, false},
-                        {"the recording", recording, true},
-                        {"--save", options.save, true},
-                        {"--dump", options.dump, true}};
-  const auto place = [](const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
-  };
-  for (const File& a : files)
-    for (const File* b = &a + 1; b != std::end(files); ++b) {
-      if (a.path.empty() || b->path.empty() || !b->is_output) continue;
-      if (a.path == options.restore && b->path == options.save) continue;
-      if (place(a.path) == place(b->path))
-        throw InputError(
-            fmt::format("{} and {} are the same file, '{}'", a.what, b->what, b->path));
-    }
 }
 
 /// What would otherwise come to light after the recording was begun or the time was spent.
@@ -186,7 +139,13 @@ void add_run_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("run", "Simulate a scene and record it");
   auto options = std::make_shared<RunOptions>();
   add_run_options(*command, *options);
-  command->callback([&action, options] { action = [options] { return simulate(*options); }; });
+  command->callback([&action, options] {
+    if (options->scene.empty() && options->replay.empty()) throw CLI::RequiredError("scene");
+    action = [options] {
+      if (!options->replay.empty()) return replay_run(*options);
+      return options->is_live ? run_live(*options) : simulate(*options);
+    };
+  });
 }
 
 }  // namespace stiction

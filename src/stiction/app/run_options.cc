@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stiction/app/scene_loading.h"
@@ -91,10 +92,44 @@ void add_files(CLI::App& command, RunOptions& options) {
       ->needs(dump);
 }
 
+/// A run that is looked at and steered, and one that repeats it.
+void add_live(CLI::App& command, RunOptions& options) {
+  CLI::Option* view =
+      command.add_flag("--view", options.is_live, "show and steer the run in the browser");
+  command.add_flag("--paused", options.starts_paused, "with --view: wait for the page")
+      ->needs(view);
+  command
+      .add_option("--speed", options.speed,
+                  "with --view: simulated seconds per second; 0: as fast as it can")
+      ->capture_default_str()
+      ->check(at_least_0())
+      ->needs(view);
+  command.add_option("--port", options.port, "with --view: port, or the next free one")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65535))
+      ->needs(view);
+  command
+      .add_option("--host", options.host,
+                  "with --view: serve other machines at this address, to those with the token")
+      ->needs(view);
+  command.add_flag("!--no-browser", options.opens_browser, "with --view: open no browser")
+      ->needs(view);
+  CLI::Option* replay = command.add_option("--replay", options.replay,
+                                           "repeat the run of a recording, what was done to it "
+                                           "included; needs no scene");
+  for (const char* name : {"--no-recording", "--save", "--restore", "--dump", "--budget"})
+    view->excludes(command.get_option(name));
+  const std::vector<std::string> allowed{"--help",  "--out",  "--threads",
+                                         "--quiet", "--json", "--replay"};
+  for (CLI::Option* option : command.get_options())
+    if (std::find(allowed.begin(), allowed.end(), option->get_name()) == allowed.end())
+      replay->excludes(option);
+}
+
 }  // namespace
 
 void add_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("scene", options.scene, "scene file (JSON, comments allowed)")->required();
+  command.add_option("scene", options.scene, "scene file (JSON, comments allowed)");
   add_settings(command, options);
   add_stepping(command, options);
   add_files(command, options);
@@ -108,6 +143,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(positive());
   command.add_flag("--quiet", options.is_quiet, "no progress, no summary");
   command.add_flag("--json", options.is_json, "print one JSON object and nothing else");
+  add_live(command, options);
 }
 
 SimulateSettings merged_settings(SimulateSettings settings, const RunOptions& options) {

@@ -29,6 +29,16 @@ struct RunOptions {
   bool has_no_recording = false;
   bool is_quiet = false;
   bool is_json = false;
+
+  // While it runs, in the browser:
+  bool is_live = false;
+  bool starts_paused = false;
+  bool opens_browser = true;
+  double speed = 1;  // simulated seconds per second; 0: as fast as it can
+  int port = 8765;
+  std::string host;
+
+  std::string replay;  // a recording of such a run
 };
 
 /// Adds the options to the command; their values are checked while the command line is parsed.

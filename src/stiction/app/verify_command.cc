@@ -15,6 +15,7 @@
 #include "stiction/audit/auditor.h"
 #include "stiction/base/error.h"
 #include "stiction/base/hdf5_file.h"
+#include "stiction/record/recorded_commands.h"
 #include "stiction/record/recording_format.h"
 #include "stiction/scene/problem_reader.h"
 
@@ -66,6 +67,7 @@ class Counter {
 };
 
 std::optional<Subject> verify_run(const VerifyOptions& options, AuditReport& report) {
+  refuse_steered_run(options.file);
   Counter counter(!options.is_json && !options.is_quiet);
   std::optional<VerifiedRecording> verified = verify_recording(
       {.file = options.file,

@@ -36,6 +36,14 @@ bool is_equal_secret(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
+sigset_t signals_that_end() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
 }  // namespace
 
 struct ViewServer::Impl {
@@ -43,12 +51,20 @@ struct ViewServer::Impl {
   std::shared_ptr<const std::string> page;
   FindResource resource;
   httplib::Server server;
+  std::thread thread;
   std::mutex mutex;  // HDF5 is not made for several threads
 
   /// Why a request is refused; empty if it is not. A page from elsewhere whose name was made to
   /// point at us (DNS rebinding) is told by its Host.
   std::string refusal(const httplib::Request& request) const {
-    if (request.method != "GET" && request.method != "HEAD") return "only GET is answered";
+    const bool is_command = request.method == "POST" && options.on_command != nullptr;
+    if (!is_command && request.method != "GET" && request.method != "HEAD")
+      return "only GET is answered";
+    if (std::string reason = name_refusal(request); !reason.empty()) return reason;
+    return is_command ? command_refusal(request) : "";
+  }
+
+  std::string name_refusal(const httplib::Request& request) const {
     if (options.token.empty()) {
       const std::string host = request.get_header_value("Host");
       for (const char* name : {"127.0.0.1", "localhost", "[::1]"})
@@ -59,6 +75,25 @@ struct ViewServer::Impl {
                                   ? request.get_param_value("token")
                                   : request.get_header_value("X-Stiction-Token");
     return is_equal_secret(token, options.token) ? "" : "the token is missing or wrong";
+  }
+
+  /// A page from elsewhere can make a browser send requests, though not read answers: it does not
+  /// know the token, cannot set the header without our leave, and its origin is another one.
+  std::string command_refusal(const httplib::Request& request) const {
+    if (request.get_header_value("Origin") != "http://" + request.get_header_value("Host"))
+      return "commands are taken from this server's own page only";
+    return is_equal_secret(request.get_header_value("X-Stiction-Command"), options.command_token)
+               ? ""
+               : "the token of the run is missing or wrong";
+  }
+
+  void obey(const httplib::Request& request, httplib::Response& response) const {
+    try {
+      response.set_content(options.on_command(request.body), "application/json");
+    } catch (const std::exception& error) {
+      response.status = 400;
+      response.set_content(error_text(error.what()), "application/json");
+    }
   }
 
   /// As it is: by itself cpp-httplib would pack texts with brotli, seconds for what takes none to
@@ -97,6 +132,10 @@ struct ViewServer::Impl {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
+    // Browsers keep several connections open, each of which holds a thread.
+    constexpr std::size_t kThreads = 32;
+    server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    server.set_tcp_nodelay(true);
     server.set_default_headers({{"X-Content-Type-Options", "nosniff"},
                                 {"X-Frame-Options", "DENY"},
                                 {"Referrer-Policy", "no-referrer"},
@@ -109,6 +148,9 @@ struct ViewServer::Impl {
       response.set_content(error_text(reason), "application/json");
       return httplib::Server::HandlerResponse::Handled;
     });
+    constexpr std::size_t kMaxCommand = 4096;  // [bytes]
+    server.set_payload_max_length(kMaxCommand);
+    server.Post("/live", [this](const auto& request, auto& response) { obey(request, response); });
     server.Get(".*", [this](const auto& request, auto& response) { answer(request, response); });
   }
 };
@@ -127,7 +169,7 @@ ViewServer::ViewServer(ServerOptions options, std::string page, FindResource res
   throw IoError(fmt::format("no port of {} from {} on can be had", impl_->options.host, first));
 }
 
-ViewServer::~ViewServer() = default;
+ViewServer::~ViewServer() { stop(); }
 
 int ViewServer::port() const { return impl_->options.port; }
 
@@ -141,18 +183,31 @@ std::string ViewServer::address() const {
 }
 
 void ViewServer::serve() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  // Before the threads start, so that none of them gets the signal.
+  const sigset_t signals = signals_that_end();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread thread([this] { impl_->server.listen_after_bind(); });
+  start();
   int signal = 0;
   sigwait(&signals, &signal);
-  impl_->server.stop();
-  thread.join();
+  stop();
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+void ViewServer::start() {
+  const sigset_t signals = signals_that_end();
+  sigset_t before;
+  // Before the threads start, so that none of them gets the signal.
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
+  impl_->thread = std::thread([this] { impl_->server.listen_after_bind(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void ViewServer::stop() {
+  if (!impl_->thread.joinable()) return;
+  // A server that has not begun to listen would not hear it.
+  for (int look = 0; look < 1000 && !impl_->server.is_running(); ++look)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  impl_->server.stop();
+  impl_->thread.join();
 }
 
 std::string make_token() {

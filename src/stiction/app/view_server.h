@@ -14,6 +14,12 @@ struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 8765;      // the next free one from here on
   std::string token{};  // asked for if not empty
+
+  /// Answers to commands that pages send (POST /live); none are taken without it. What it throws
+  /// becomes a message in the page. Called by several threads at once.
+  std::function<std::string(const std::string& command)> on_command{};
+  /// That commands need: only this server's own page knows it.
+  std::string command_token{};
 };
 
 class ViewServer {
@@ -32,6 +38,9 @@ class ViewServer {
   std::string address() const;
   /// Answers until SIGINT or SIGTERM.
   void serve();
+  /// Answers in threads of its own, to which signals do not go, until stop().
+  void start();
+  void stop();
 
  private:
   struct Impl;

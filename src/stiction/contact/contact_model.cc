@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "stiction/base/error.h"
+
 namespace stiction {
 namespace {
 
@@ -81,6 +83,25 @@ ContactModel::ContactModel(Model model, const CollisionOptions& options)
     surfaces_.back().reach.resize(size);
     surfaces_.back().smallest_reach.resize(size);
   }
+}
+
+void ContactModel::exchange(Model model) {
+  const bool is_alike = model.parts().size() == parts().size() && model.num_q() == num_q() &&
+                        model.num_v() == num_v() && model.num_joint_rows() == num_joint_rows() &&
+                        model.num_fixed_contacts() == num_fixed_contacts();
+  bool has_same_shapes = is_alike;
+  for (std::size_t p = 0; is_alike && p < parts().size(); ++p) {
+    const Surfaces *before = parts()[p].system->surfaces(),
+                   *now = model.parts()[p].system->surfaces();
+    has_same_shapes = has_same_shapes && (before == nullptr) == (now == nullptr) &&
+                      (now == nullptr || now->num_objects() == before->num_objects());
+  }
+  if (!has_same_shapes)
+    throw InputError("a model can only be exchanged for one of the same coordinates and shapes");
+  static_cast<Model&>(*this) = std::move(model);
+  for (PartWithSurfaces& part : surfaces_) part.surfaces = parts()[part.part].system->surfaces();
+  detected_.clear();
+  alternatives_.clear();
 }
 
 void ContactModel::detect(const State& state, double h, bool wants_alternatives) {

@@ -29,6 +29,11 @@ class ContactModel : public Model {
   /// No shapes are looked at until `detect`. Converts, since a model without shapes is all there.
   ContactModel(Model model, const CollisionOptions& options = {});  // NOLINT(*-explicit-*)
 
+  /// Another model of the same coordinates, rows and shapes takes the place of this one: other
+  /// forces, laws of contact, springs. Contacts are to be detected anew. Throws InputError if it
+  /// does not fit; nothing is changed then.
+  void exchange(Model model);
+
   /// Finds the contacts that may close within h from `state`, with alternatives or only those that
   /// separate best at `state`.
   void detect(const State& state, double h, bool wants_alternatives = false);

@@ -218,4 +218,30 @@ void RigidBodySystem::add_forces() {
   }
 }
 
+std::shared_ptr<const RigidBodySystem> RigidBodySystem::with_spring(
+    int spring, const BodySpringDescription& changed) const {
+  using Kind = BodySpringDescription::Kind;
+  const auto is_body = [&](int body) {
+    return body == kWorld || (body >= 0 && body < static_cast<int>(bodies_.size()));
+  };
+  const auto is_good = [](double x) { return std::isfinite(x) && x >= 0; };
+  if (spring < 0 || spring >= static_cast<int>(body_springs_.size()))
+    throw InputError(fmt::format("spring is {}, there are {}", spring, body_springs_.size()));
+  const BodySpringDescription& old = description_.springs[spring];
+  if (old.kind != Kind::kDistance || changed.kind != Kind::kDistance ||
+      old.rest_length != changed.rest_length || changed.bodies[0] == changed.bodies[1] ||
+      !is_body(changed.bodies[0]) || !is_body(changed.bodies[1]) || changed.stiffness.size() != 1 ||
+      changed.damping.size() != 1 || !is_good(changed.stiffness[0]) ||
+      !is_good(changed.damping[0]) || !changed.frames[0].position.allFinite() ||
+      !changed.frames[1].position.allFinite())
+    throw InputError(
+        fmt::format("spring '{}' cannot take the place of '{}'", changed.name, old.name));
+  auto copy = std::make_shared<RigidBodySystem>(*this);
+  copy->description_.springs[spring] = changed;
+  copy->springs_.clear();
+  copy->body_springs_.clear();
+  copy->add_springs();
+  return copy;
+}
+
 }  // namespace stiction

@@ -39,6 +39,11 @@ class RigidBodySystem final : public System, public Surfaces {
   explicit RigidBodySystem(RigidBodyDescription description);
 
   const RigidBodyDescription& description() const { return description_; }
+  /// The same system but for one spring between two points, which gets other ends or another
+  /// strength; it has as many rows as before. Shapes are shared, the rest is copied. Throws
+  /// InputError if there is no such spring or the new one cannot take its place.
+  std::shared_ptr<const RigidBodySystem> with_spring(int spring,
+                                                     const BodySpringDescription& changed) const;
   /// The start that the description gives.
   VectorXd initial_q() const;
   VectorXd initial_v() const;

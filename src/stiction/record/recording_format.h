@@ -25,6 +25,10 @@ inline constexpr const char* kEventsComplete = "events/complete";
 inline constexpr const char* kPhasesComplete = "phases/complete";
 inline constexpr int kPhaseCounts = 3;
 
+/// /commands/{step,time,text}: what somebody did to the run, only where that was possible: a JSON
+/// object each, and the step after which it acted.
+inline constexpr int kMaxCommandSize = 511;
+
 /// Attributes of the group /settings, all of them numbers; `friction` beside them is a text.
 inline constexpr std::string_view kSettings[] = {"tolerance",
                                                  "every",

@@ -26,6 +26,7 @@ struct RecordingLayout {
   std::vector<std::string> event_kinds = {};     // may be empty
   std::vector<std::string> phase_kinds = {};     // may be empty
   bool has_turning = false;                      // phases have forces of geometric stiffness
+  bool has_commands = false;                     // the run may be steered, see CommandRow
   std::string friction = {};                     // "disc", "polygon:8", …
   std::vector<std::pair<std::string, double>> settings = {};  // of the run, by name
 };

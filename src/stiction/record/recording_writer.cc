@@ -18,7 +18,6 @@
 namespace stiction {
 namespace {
 
-constexpr std::chrono::milliseconds kMaxDelay{250};
 /// Rows kept back at most. A flush costs some hundred microseconds, mostly system calls, whatever
 /// the number of rows.
 constexpr std::int64_t kMaxSteps = 4096;
@@ -274,6 +273,12 @@ void write_description(Hdf5File& file, const RecordingLayout& layout) {
        {"contacts", "joints", "energy", "certificate", "solver", "times", "events", "phases",
         "phases/contacts", "phases/states", "settings", "controls"})
     file.make_group(group);
+  if (layout.has_commands) {
+    file.make_group("commands");
+    file.make_table<std::int64_t>("commands/step");
+    file.make_table<double>("commands/time");
+    file.make_text_table("commands/text", recording_format::kMaxCommandSize);
+  }
   if (!layout.friction.empty()) file.write_attribute("settings", "friction", layout.friction);
   for (const auto& [name, value] : layout.settings) file.write_attribute("settings", name, value);
 }
@@ -298,6 +303,7 @@ class RecordingWriter::File {
 
   void push(const StepRow& row);
   void push_event(const EventRow& event);
+  void push_command(const CommandRow& command);
   void flush();
   void close(std::string_view status);
   bool is_full() const { return num_steps_ >= kMaxSteps || num_bytes_ >= kMaxBytes; }
@@ -333,6 +339,7 @@ class RecordingWriter::File {
   Column<std::int64_t> complete_phases_{recording_format::kPhasesComplete,
                                         recording_format::kPhaseCounts};
   std::optional<Hdf5Table> commit_, status_;
+  std::optional<Hdf5Table> command_step_, command_time_, command_text_;
   std::int64_t num_steps_ = 0;     // not yet in the file
   std::int64_t num_contacts_ = 0;  // not yet in the file
   std::int64_t num_events_ = 0;    // not yet in the file
@@ -372,6 +379,11 @@ RecordingWriter::File::File(const std::string& path, const RecordingLayout& layo
   open(complete_phases_);
   commit_.emplace(file_, "commit");
   status_.emplace(file_, "status");
+  if (layout.has_commands) {
+    command_step_.emplace(file_, "commands/step");
+    command_time_.emplace(file_, "commands/time");
+    command_text_.emplace(file_, "commands/text");
+  }
   status_->append_text(recording_format::kRunning);
   commit();
   pending_.commit();
@@ -450,6 +462,21 @@ void RecordingWriter::File::push_event(const EventRow& event) {
   is_sound_ = true;
 }
 
+/// Not counted by /commit: a reader takes as many as are complete, and those of steps that are.
+void RecordingWriter::File::push_command(const CommandRow& command) {
+  ST_DEMAND(command_text_.has_value());
+  if (command.text.size() > static_cast<std::size_t>(recording_format::kMaxCommandSize))
+    throw InputError(fmt::format("command has {} bytes, at most {} are allowed",
+                                 command.text.size(), recording_format::kMaxCommandSize));
+  flush();
+  is_sound_ = false;
+  command_text_->append_text(command.text);
+  command_time_->append(std::span<const double>(&command.time, 1), 1);
+  command_step_->append(std::span<const std::int64_t>(&command.step, 1), 1);
+  file_.flush();
+  is_sound_ = true;
+}
+
 /// All rows first, then the row that counts them: a process that dies in between leaves rows that
 /// nobody has counted, and readers ignore them.
 void RecordingWriter::File::flush() {
@@ -488,14 +515,14 @@ void RecordingWriter::File::close(std::string_view status) {
   for_each_column(close);
   close(complete_events_);
   close(complete_phases_);
-  commit_.reset();
-  status_.reset();
+  for (auto* table : {&commit_, &status_, &command_step_, &command_time_, &command_text_})
+    table->reset();
   file_.close();
 }
 
 RecordingWriter::RecordingWriter(const std::string& path, const RecordingLayout& layout)
     : file_(std::make_unique<File>(path, layout)),
-      next_flush_(std::chrono::steady_clock::now() + kMaxDelay) {}
+      next_flush_(std::chrono::steady_clock::now() + max_delay_) {}
 
 RecordingWriter::~RecordingWriter() {
   if (!file_) return;
@@ -518,6 +545,11 @@ void RecordingWriter::append_event(const EventRow& event) {
   flush_if_due();
 }
 
+void RecordingWriter::append_command(const CommandRow& command) {
+  ST_DEMAND(file_ != nullptr);
+  file_->push_command(command);
+}
+
 void RecordingWriter::flush_if_due() {
   if (file_->is_full() || std::chrono::steady_clock::now() >= next_flush_) flush();
 }
@@ -525,7 +557,7 @@ void RecordingWriter::flush_if_due() {
 void RecordingWriter::flush() {
   ST_DEMAND(file_ != nullptr);
   file_->flush();
-  next_flush_ = std::chrono::steady_clock::now() + kMaxDelay;
+  next_flush_ = std::chrono::steady_clock::now() + max_delay_;
 }
 
 void RecordingWriter::close(std::string_view status) {

@@ -34,6 +34,11 @@ class RecordingWriter final : public RecordingSink {
   void append(const StepRow& row) override;
   /// An event, ahead of the row of its step if that step is recorded. Throws like append.
   void append_event(const EventRow& event) override;
+  /// What somebody did to the run; the layout must have commands. It reaches the file with the rows
+  /// before it. Throws InputError if the text is longer than recording_format::kMaxCommandSize.
+  void append_command(const CommandRow& command);
+  /// Rows are kept back for at most this long.
+  void set_max_delay(std::chrono::milliseconds delay) { max_delay_ = delay; }
   /// Makes all rows appended so far safe from the death of this process.
   void flush();
   /// Writes the last rows and how the run ended: "complete", "interrupted", "rejected", …
@@ -44,6 +49,7 @@ class RecordingWriter final : public RecordingSink {
   void flush_if_due();
 
   std::unique_ptr<File> file_;  // none once closed
+  std::chrono::milliseconds max_delay_{250};
   std::chrono::steady_clock::time_point next_flush_;
 };
 

@@ -33,6 +33,13 @@ struct EventRow {
   double energy = 0;          // [J] change of energy, losses are negative
 };
 
+/// What somebody did to a run from outside, such as pulling at a body.
+struct CommandRow {
+  std::int64_t step = 0;    // after which it acted; never decreases along a recording
+  double time = 0;          // [s] then
+  std::string_view text{};  // a JSON object
+};
+
 /// A contact of one of the problems that a step was made of, where its rows were evaluated.
 struct PhaseContactRow {
   std::uint64_t id = 0;

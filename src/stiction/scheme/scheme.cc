@@ -43,19 +43,19 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   solution_.w.clear();
   solution_.lambda.clear();
   solution_.r.clear();
-  if (start != nullptr && solver_.profits_from_starts()) {
+  if (start != nullptr && solver_->profits_from_starts()) {
     solution_.lambda = start->lambda;
     solution_.r = start->r;
   }
   constexpr double kShortest = 1e-4;  // [s]
-  if (deadline_.is_limited()) solver_.set_time_limit(std::max(deadline_.remaining(), kShortest));
+  if (deadline_.is_limited()) solver_->set_time_limit(std::max(deadline_.remaining(), kShortest));
   Stopwatch watch;
   // What is asked twice: steps that are repeated since something out of reach might have been met,
   // and those of things at rest.
   const bool is_worth_keeping = !deadline_.is_limited() && problem.num_contacts() >= kManyContacts;
   if (is_worth_keeping) start_ = solution_;
   if (!is_worth_keeping || !recall(problem, report)) {
-    report = solver_.solve(problem, solution_);
+    report = solver_->solve(problem, solution_);
     if (is_worth_keeping) keep(problem, report);
   }
   wall_ += watch.lap();
@@ -98,7 +98,7 @@ void SolveStage::commit(const StepProblem& problem, const StepSolution& solution
 /// A certifier does not care who asks it: one that has just certified these very numbers for the
 /// solver need not do so again. Offenders are those of our own.
 Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution) {
-  if (const Certifier* judge = solver_.certifier(); judge != nullptr) {
+  if (const Certifier* judge = solver_->certifier(); judge != nullptr) {
     const std::optional<Certificate> known = judge->recall(problem, solution);
     if (known && known->meets(tolerance_)) return *known;
   }

@@ -92,7 +92,7 @@ struct StepResult {
 class SolveStage {
  public:
   /// `tolerance` tells which contacts of a solve count as offending.
-  SolveStage(Solver& solver, double tolerance) : solver_(solver), tolerance_(tolerance) {}
+  SolveStage(Solver& solver, double tolerance) : solver_(&solver), tolerance_(tolerance) {}
 
   /// Solves of the step get what is left until then.
   void begin_step(const Deadline& deadline = Deadline());
@@ -126,7 +126,7 @@ class SolveStage {
   void keep(const StepProblem& problem, const SolverReport& report);
   Certificate certify(const StepProblem& problem, const StepSolution& solution);
 
-  Solver& solver_;
+  Solver* solver_;
   double tolerance_;
   Deadline deadline_;
   Certifier certifier_;

@@ -197,6 +197,36 @@ void Simulation::set_state(const State& state) {
   forget_last_step();
 }
 
+void Simulation::exchange_model(Model model) {
+  Model before = model_;
+  model_.exchange(std::move(model));
+  try {
+    scheme_->check(model_);
+  } catch (const InputError&) {
+    model_.exchange(std::move(before));
+    throw;
+  }
+  model_.detect(state_, options_.h);
+  const Energy energy = evaluator_.compute_energy(model_, state_);
+  ledger_.add_step({.applied = energy.total() - ledger_.now.total()}, energy);
+}
+
+void Simulation::change_options(const SimulationOptions& options) {
+  SimulationOptions next = checked(options);
+  next.collision = options_.collision;
+  next.project_start = options_.project_start;
+  next.penetration_tolerance = options_.penetration_tolerance;
+  auto scheme = make_scheme(next.scheme, {.friction = next.friction, .stepping = next.stepping});
+  auto solver = make_solver(next.solver, kSolverShare * next.tolerance,
+                            StoppingMeasure::kCertificate, next.tolerance);
+  scheme->check(model_);
+  if (next.scheme != options_.scheme) taken_.memory = {};
+  options_ = std::move(next);
+  scheme_ = std::move(scheme);
+  solver_ = std::move(solver);
+  stage_ = SolveStage(*solver_, options_.tolerance);
+}
+
 void Simulation::set_held_force(const VectorXd& force) {
   if (force.size() != 0 && force.size() != state_.v.size())
     throw InputError(

@@ -123,6 +123,13 @@ class Simulation {
   /// the energy account begins anew. Throws InputError like the constructor; nothing is changed
   /// then. Observers are not told.
   void set_state(const State& state);
+  /// Goes on under another model of the same coordinates, rows and shapes: other forces, laws of
+  /// contact, springs. State, clock and what the scheme remembers stay; the energy that the change
+  /// brings or takes counts as applied. Throws InputError; nothing is changed then.
+  void exchange_model(Model model);
+  /// Goes on with other options but for those of the start and of collision detection. What the
+  /// scheme remembers stays if it is the same scheme. Throws InputError; nothing is changed then.
+  void change_options(const SimulationOptions& options);
   /// A generalised force that acts in all steps from now on, see ContactModel; empty: none. Throws
   /// InputError if it has not one finite number per velocity. A checkpoint does not keep it.
   void set_held_force(const VectorXd& force);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -148,6 +149,7 @@ class GltfWriter {
     const std::int64_t rows = recording_.num_rows();
     if (rows < 2 || picture_.num_poses() == 0) return;
     const DrawnPoses drawn = recording_.draw_poses(0, rows);
+    check_finite(drawn);
     std::vector<float> times(drawn.time.begin(), drawn.time.end());
     // Single precision may make neighbours equal, which glTF does not allow.
     std::vector<std::size_t> kept;
@@ -164,6 +166,24 @@ class GltfWriter {
                                   0);
     for (std::size_t i = 0; i < picture_.frames().size(); ++i)
       if (picture_.frames()[i].pose >= 0) animate(i, time, kept, drawn);
+  }
+
+  /// Viewers refuse a file with numbers that are none, most of them without saying why.
+  void check_finite(const DrawnPoses& drawn) const {
+    const auto is_bad = [](auto x) { return !std::isfinite(x); };
+    const auto num_poses = static_cast<std::size_t>(picture_.num_poses());
+    for (std::size_t row = 0; row < drawn.time.size(); ++row) {
+      const auto pose = drawn.poses.begin() + static_cast<std::ptrdiff_t>(7 * num_poses * row);
+      if (is_bad(drawn.time[row]) ||
+          std::any_of(pose, pose + static_cast<std::ptrdiff_t>(7 * num_poses), is_bad))
+        throw InputError(
+            fmt::format("{}: a pose at t = {} s is not finite (or beyond single precision), and "
+                        "glTF has no such numbers",
+                        recording_.file().description().path, drawn.time[row]));
+    }
+    if (std::any_of(drawn.lengths.begin(), drawn.lengths.end(), is_bad))
+      throw InputError(fmt::format("{}: a length of its picture is not finite",
+                                   recording_.file().description().path));
   }
 
   void animate(std::size_t frame, int time, const std::vector<std::size_t>& rows,

@@ -85,6 +85,11 @@ void put_pose(const Vector3d& position, const Quaterniond& turn, float* out) {
 
 }  // namespace
 
+bool is_drawn(const BodySpringDescription& spring) {
+  return spring.kind == BodySpringDescription::Kind::kDistance &&
+         (spring.stiffness[0] > 0 || spring.damping[0] > 0);
+}
+
 Picture::Picture(const Recording& description, std::span<const std::string> folders) {
   for (const std::string& folder : folders) {
     // The name of the file tells the reader in which folder meshes are.
@@ -157,7 +162,7 @@ void Picture::add_sticks() {
   };
   for (const JointDescription& joint : bodies_->joints) add(joint.bodies, joint.frames);
   for (const BodySpringDescription& spring : bodies_->springs)
-    if (spring.kind == BodySpringDescription::Kind::kDistance) add(spring.bodies, spring.frames);
+    if (is_drawn(spring)) add(spring.bodies, spring.frames);
   for (const PictureShape& shape : shapes_) points[static_cast<std::size_t>(shape.frame)].clear();
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (points[i].empty()) continue;

@@ -52,6 +52,9 @@ struct ContactPlace {
   Eigen::Vector3d position, normal, tangent_1, tangent_2;
 };
 
+/// Whether a spring is a line in the picture: between points, and not without any strength.
+bool is_drawn(const BodySpringDescription& spring);
+
 class Picture {
  public:
   /// What can be drawn of a recording. If its scene cannot be read, `fault()` says why and the

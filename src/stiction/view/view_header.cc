@@ -128,7 +128,7 @@ json make_springs(const Picture& picture) {
   json springs = json::array();
   if (picture.bodies() == nullptr) return springs;
   for (const BodySpringDescription& spring : picture.bodies()->springs)
-    if (spring.kind == BodySpringDescription::Kind::kDistance)
+    if (is_drawn(spring))
       springs.push_back({{"name", spring.name},
                          {"a", spring.bodies[0]},
                          {"b", spring.bodies[1]},

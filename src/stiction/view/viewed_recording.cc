@@ -84,7 +84,9 @@ ViewedRecording::ViewedRecording(const std::string& path, ViewOptions options)
   add_series();
   const std::int64_t rows = std::max<std::int64_t>(1, file_.num_rows());
   const std::int64_t bytes = 64 + 28 * picture_.num_poses() + 80 * file_.extent().contacts / rows;
-  rows_per_chunk_ = std::clamp<std::int64_t>(kChunkBytes / bytes, 8, 2048);
+  constexpr std::int64_t kMostRows = 2048, kMostLiveRows = 128;
+  rows_per_chunk_ = std::clamp<std::int64_t>(kChunkBytes / bytes, 8,
+                                             options_.is_live ? kMostLiveRows : kMostRows);
   update_worst();
 }
 
@@ -221,6 +223,8 @@ std::optional<ViewResource> ViewedRecording::find(std::string_view name) {
   if (const auto i = number_after(name, "series/");
       i && *i < static_cast<std::int64_t>(series_.size()))
     return binary(make_series(static_cast<std::size_t>(*i)));
+  if (const auto first = number_after(name, "series/0/"); first && *first < num_rows())
+    return binary(make_times(*first));
   if (const auto i = number_after(name, "geometry/");
       i && *i < static_cast<std::int64_t>(picture_.geometries().size()) &&
       has_triangles(picture_.geometries()[static_cast<std::size_t>(*i)]))
@@ -525,6 +529,13 @@ std::string ViewedRecording::make_series(std::size_t index) const {
   }
   BinaryMessage message;
   message.add("values", std::span<const double>(values));
+  return std::move(message).finish();
+}
+
+/// Times from a row on, for pages that know those before.
+std::string ViewedRecording::make_times(std::int64_t first) const {
+  BinaryMessage message;
+  message.add("values", std::span<const double>(read_shown<double>("time", first, num_rows())));
   return std::move(message).finish();
 }
 

@@ -19,6 +19,7 @@ struct ViewOptions {
   std::int64_t stride = 1;             // shows every stride-th recorded row
   bool has_all_series = true;          // false leaves out curves of single coordinates and joints
   std::vector<std::string> folders{};  // where meshes may be, beside the recording's own
+  bool is_live = false;  // the last rows are asked for again and again: chunks are small
 };
 
 /// Content of a resource and what it is (a MIME type).
@@ -86,6 +87,7 @@ class ViewedRecording {
   std::string make_contacts(std::int64_t chunk) const;
   std::string make_joints(std::int64_t chunk) const;
   std::string make_series(std::size_t index) const;
+  std::string make_times(std::int64_t first) const;
   std::string make_geometry(std::size_t index) const;
   std::string make_events() const;
   std::vector<double> compute_contact_series(const Series& series) const;
