@@ -63,7 +63,7 @@ constexpr int kCheckGap = 3;
 /// rest is what all others start from.
 constexpr double kPreciseShare = 1e-2;
 /// Share of the energy of free motion below which bodies rest, and of an answer's error.
-constexpr double kStillness = 1e-8, kErrorShare = 10;
+constexpr double kStillness = 1e-8, kErrorShare = 2;
 /// A looser tolerance saves Newton's method next to nothing, and what rests would not stay at rest.
 constexpr double kLoosest = 1e-7;
 constexpr int kPreciseIterations = 60;
@@ -457,7 +457,7 @@ class AutoSolver::Team {
   Acceptance judge_;
   LemkeSolver lemke_;
   BlockPivotSolver block_pivot_;
-  NsgsSolver sweeps_;
+  JointedSweeps sweeps_;
   NsgsSolver few_sweeps_;
   JointedSweeps warm_sweeps_;
   DirectIterativeSolver direct_iterative_;
@@ -466,7 +466,7 @@ class AutoSolver::Team {
   AdmmSolver admm_;
   NewtonSolver newton_;
   InteriorPointSolver interior_point_;
-  NsgsSolver patient_sweeps_;
+  JointedSweeps patient_sweeps_;
   SaddlePolish polish_;
   DirectAttempt direct_;
   StepSolution trial_;
