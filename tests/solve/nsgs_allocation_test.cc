@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stiction/solve/gauss_seidel_pgs.h"
+#include "stiction/solve/jointed_sweeps.h"
 #include "stiction/solve/nsgs_solver.h"
 #include "tests/solve/disc_problem.h"
 #include "tests/solve/random_problem.h"
@@ -50,6 +51,11 @@ TEST(Nsgs, DoesNotAllocateOnceWarmWhateverItsOptions) {
     NsgsSolver solver(options);
     expect_no_allocation_once_warm(solver, problems);
   }
+}
+
+TEST(JointedSweeps, DoNotAllocateOnceWarm) {
+  JointedSweeps solver({.max_iterations = 100});
+  expect_no_allocation_once_warm(solver, many_problems());
 }
 
 TEST(Pgs, DoesNotAllocateOnceWarm) {

@@ -199,8 +199,9 @@ void JointedSweeps::add_joint(const StepProblem& problem, int row, RowMatrixMap 
     p.segment(first, n) += pull * J;
     for (int f = rows.entry_start(row); f < rows.entry_start(row + 1); ++f) {
       const int second = offset_[rows.entry_block(f)], m = rows.entry_columns(f);
-      const ConstVectorMap K(rows.entry_values(f), m);
-      mass.block(first, second, n, m) += weight * J * K.transpose();
+      const double* K = rows.entry_values(f);
+      for (int a = 0; a < n; ++a)
+        for (int b = 0; b < m; ++b) mass(first + a, second + b) += weight * J[a] * K[b];
     }
   }
 }
@@ -229,37 +230,15 @@ bool JointedSweeps::recover(const StepProblem& problem, StepSolution& solution) 
   solution.r = part_.r;
   for (int row = 0; row < problem.num_bilateral(); ++row)
     if (held_[row] >= 0) solution.lambda[row] = part_.lambda[held_[row]];
-  for (int m = 0; m < num_machines_; ++m) {
-    Machine& machine = machines_[m];
-    const double* w = part_.w.data() + reduced_.dof_start[m];
-    for (const int body : machine.bodies)
-      std::copy_n(w + offset_[body], problem.block_size(body),
-                  solution.w.data() + problem.dof_start[body]);
-    if (machine.rows.empty()) continue;
-    for (const int row : machine.rows) {
-      const double gap =
-          problem.bias[row] -
-          problem.bilateral.times(row, 0, problem.dof_start.data(), solution.w.data());
-      solution.lambda[row] =
-          (gap + (epsilon_[row] - problem.compliance[row]) * guess_[row]) / epsilon_[row];
-    }
-  }
+  for (int m = 0; m < num_machines_; ++m) read_machine(problem, m, solution);
   momentum_ = problem.p;
-  const auto add_impulses = [&](const BlockRows& rows, const double* x) {
-    for (int i = 0; i < rows.num_row_blocks(); ++i)
-      for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
-        VectorMap(momentum_.data() + problem.dof_start[rows.entry_block(e)], rows.entry_columns(e))
-            .noalias() += rows.entry_matrix(i, e).transpose() *
-                          ConstVectorMap(x + rows.row_start(i), rows.num_rows(i));
-  };
-  add_impulses(problem.bilateral, solution.lambda.data());
-  add_impulses(problem.contacts, solution.r.data());
+  add_impulses(problem, problem.bilateral, solution.lambda.data());
+  add_impulses(problem, problem.contacts, solution.r.data());
   for (int m = 0; m < num_machines_; ++m) {
-    if (machines_[m].rows.empty()) continue;
     Machine& machine = machines_[m];
-    const std::size_t size = static_cast<std::size_t>(machine.size) * machine.size;
+    if (machine.rows.empty()) continue;
     const double* mass = reduced_.mass_values.data() + reduced_.mass_start[m];
-    machine.lu.assign(mass, mass + size);
+    machine.lu.assign(mass, mass + static_cast<std::ptrdiff_t>(machine.size) * machine.size);
     machine.swap.resize(machine.size);
     if (!factor_lu(machine.lu.data(), machine.size, machine.swap.data())) return false;
     move_bodies(problem, machine, solution);
@@ -267,6 +246,31 @@ bool JointedSweeps::recover(const StepProblem& problem, StepSolution& solution) 
     move_bodies(problem, machine, solution);
   }
   return solution.is_finite();
+}
+
+/// Velocities of the bodies, and the impulses of joints that follow from them.
+void JointedSweeps::read_machine(const StepProblem& problem, int m, StepSolution& solution) const {
+  const Machine& machine = machines_[m];
+  const double* w = part_.w.data() + reduced_.dof_start[m];
+  for (const int body : machine.bodies)
+    std::copy_n(w + offset_[body], problem.block_size(body),
+                solution.w.data() + problem.dof_start[body]);
+  for (const int row : machine.rows) {
+    const double speed =
+        problem.bilateral.times(row, 0, problem.dof_start.data(), solution.w.data());
+    const double added = epsilon_[row] - problem.compliance[row];
+    solution.lambda[row] = (problem.bias[row] - speed + added * guess_[row]) / epsilon_[row];
+  }
+}
+
+/// momentum_ += Rᵀx.
+void JointedSweeps::add_impulses(const StepProblem& problem, const BlockRows& rows,
+                                 const double* x) {
+  for (int i = 0; i < rows.num_row_blocks(); ++i)
+    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
+      VectorMap(momentum_.data() + problem.dof_start[rows.entry_block(e)], rows.entry_columns(e)) +=
+          rows.entry_matrix(i, e).transpose().lazyProduct(
+              ConstVectorMap(x + rows.row_start(i), rows.num_rows(i)));
 }
 
 /// w = M̂⁻¹(p + Rᵀx).

@@ -50,6 +50,8 @@ class JointedSweeps final : public Solver {
   void add_joint(const StepProblem& problem, int row, RowMatrixMap mass, VectorMap p);
   void copy_entries(const BlockRows& from, int row_block, BlockRows& to);
   bool recover(const StepProblem& problem, StepSolution& solution);
+  void read_machine(const StepProblem& problem, int m, StepSolution& solution) const;
+  void add_impulses(const StepProblem& problem, const BlockRows& rows, const double* x);
   void move_bodies(const StepProblem& problem, const Machine& machine, StepSolution& solution);
   void correct_joints(const StepProblem& problem, const Machine& machine, StepSolution& solution);
 
