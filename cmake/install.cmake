@@ -30,6 +30,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stiction-config.cmake
 set(stiction_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH stiction_prefix_from_pc /prefix/${stiction_pc_dir} /prefix)
 list(JOIN HDF5_C_LIBRARIES " " stiction_pc_libraries)
-string(APPEND stiction_pc_libraries " -lfmt -pthread")
+string(APPEND stiction_pc_libraries " -lfmt -ltinyxml2 -pthread")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/stiction.pc.in ${CMAKE_CURRENT_BINARY_DIR}/stiction.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stiction.pc DESTINATION ${stiction_pc_dir})

@@ -21,8 +21,8 @@ int main() {
   Simulation simulation(scene->model, {.h = 1e-3});
   Recording in_memory;
   RecordingObserver memory(
-      std::make_unique<RecordingMemory>(make_recording_layout(simulation, scene->name, scene->text),
-                                        in_memory),
+      std::make_unique<RecordingMemory>(
+          make_recording_layout(simulation, scene->name, scene->text, 1), in_memory),
       simulation, 1);
   RecordingObserver file("ball.h5", simulation, scene->name, scene->text, 1);
   simulation.add_observer(memory);

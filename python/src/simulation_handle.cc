@@ -39,6 +39,13 @@ class Attached {
   StepObserver& observer_;
 };
 
+/// As Python converts numbers, with its own words where it cannot.
+double to_number(const py::object& value) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return number;
+}
+
 std::string_view status_of(const Simulation& simulation, bool has_ended) {
   if (!has_ended) return "interrupted";
   return simulation.summary().steps_above_tolerance > 0 ? "above tolerance" : "complete";
@@ -105,7 +112,7 @@ void SimulationHandle::end_step() {
 }
 
 double SimulationHandle::step(const py::object& h) {
-  const double length = h.is_none() ? simulation_.options().h : h.cast<double>();
+  const double length = h.is_none() ? simulation_.options().h : to_number(h);
   const Busy busy(*this);
   struct AtEnd {
     SimulationHandle& handle;
@@ -291,7 +298,7 @@ double SimulationHandle::joint_velocity(const std::string& joint,
 void SimulationHandle::set_state(const py::object& t, const py::object& q, const py::object& v) {
   const Busy busy(*this);
   State state = simulation_.state();
-  if (!t.is_none()) state.t = t.cast<double>();
+  if (!t.is_none()) state.t = to_number(t);
   const VectorXd recorded_q =
       q.is_none() ? numbers_->q : to_vector(q, "q", static_cast<int>(numbers_->q.size()));
   const VectorXd recorded_v =

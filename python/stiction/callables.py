@@ -33,10 +33,17 @@ def _function(name, value, constant=False):
         return value
     if not constant:
         raise TypeError(f"'{name}' is a {type(value).__name__}, must be a function")
-    array = np.array(value, dtype=float)
+    array = _numbers(name, value)
     if not np.all(np.isfinite(array)):
         raise InputError(f"'{name}' holds a number that is not finite")
     return array
+
+
+def _numbers(name, value):
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"'{name}' has dtype {array.dtype}, must be real numbers or a function")
+    return np.array(array, dtype=float)
 
 
 def _start(coordinates):
@@ -179,7 +186,7 @@ def generalized(
         if (given[key] is None) != (count == 0):
             raise InputError(f"'{key}' and '{what}' belong together: {what} has {count} entries")
     given["tangents"], given["num_tangents"] = _tangents(
-        tangents if callable(tangents) or tangents is None else np.asarray(tangents, dtype=float),
+        tangents if callable(tangents) or tangents is None else _numbers("tangents", tangents),
         len(given["contact_list"]),
         q,
     )

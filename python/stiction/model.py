@@ -34,6 +34,11 @@ def _pairs(values, what):
     return [(str(key), to_json(value, f"{what} '{key}'")) for key, value in values.items()]
 
 
+def _check_callable(name, function):
+    if not callable(function):
+        raise TypeError(f"{name} is a {type(function).__name__}, must be a function")
+
+
 class Model:
     """What the world is. Immutable: to change something, change the scene or the builder and make
     another one, or take ``varied``."""
@@ -130,6 +135,12 @@ class Simulation(_engine.Simulation):
                 return float(values[names.index(name)])
         raise KeyError(f"no coordinate '{name}'; known: {', '.join(self.q_names + self.v_names)}")
 
+    def add_controller(self, function):
+        """A function of the simulation that is called before every step; what it returns, unless None,
+        is a generalised force, one number per free velocity. Forces that it applies act in that step."""
+        _check_callable("controller", function)
+        super().add_controller(function)
+
     def run(self, duration=None, *, every=None, out=None, stop=None, progress=None):
         """Steps for ``duration`` [s] (default: the scene's) and returns the Run.
 
@@ -143,6 +154,8 @@ class Simulation(_engine.Simulation):
         """
         duration = self.duration if duration is None else float(duration)
         every = self.every if every is None else check_count("every", every)
+        if stop is not None:
+            _check_callable("stop", stop)
         shown = Progress(self.t, duration, progress)
         out = "" if out is None else os.fspath(out)
         try:
@@ -196,6 +209,10 @@ def batch(model, variations, duration=None, *, every=1, workers=None, check=True
     Returns the Runs in the order of the variations.
     """
     workers = len(os.sched_getaffinity(0)) if workers is None else check_count("workers", workers)
+    variations = list(variations)
+    for number, variation in enumerate(variations):
+        if not hasattr(variation, "items"):
+            raise TypeError(f"variations[{number}] is a {type(variation).__name__}, must be a dictionary")
     pairs = [_pairs(variation, "value of") for variation in variations]
     duration = None if duration is None else float(duration)
     results = []

@@ -6,24 +6,12 @@
 #include <fstream>
 
 #include "stiction/base/hdf5_file.h"
-#include "tests/app/program.h"
+#include "tests/app/sweep_test.h"
 
 namespace stiction {
 namespace {
 
-class Sweep : public ProgramTest {
- protected:
-  std::string study(const std::string& rest) const {
-    const std::string path = file("study.json");
-    std::ofstream(path) << "{\"study\": 1, \"scene\": \"" << example("woodpecker") << "\", " << rest
-                        << "}";
-    return path;
-  }
-  std::string text(const std::string& name) const {
-    std::ifstream stream(file(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-};
+class Sweep : public SweepTest {};
 
 const std::string kSmall =
     R"("simulate": {"duration": 0.02}, "draws": 3, "seed": 5, "watch": ["phi_S"],
@@ -105,6 +93,35 @@ TEST_F(Sweep, FailuresAreKeptApartAndExplained) {
   EXPECT_EQ(lines_of(failures).size(), 4U);
   EXPECT_NE(failures.find("rejected"), std::string::npos) << failures;
   EXPECT_NE(failures.find("must be > 0"), std::string::npos) << failures;
+}
+
+TEST_F(Sweep, RunsThatTakeTooLongAreEndedAndTheOthersGoOn) {
+  const std::string path =
+      study(R"("time_limit": 0.5, "vary": {"simulate.duration": {"values": [0.001, 1e5, 0.002]}})");
+  const SubprocessResult result = stiction({"sweep", path, "--out", file("out")});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_EQ(num_lines("out/results.csv"), 3);
+  EXPECT_NE(text("out/failures.csv").find("1,1e5,time limit,the run took longer than 0.5 s"),
+            std::string::npos)
+      << text("out/failures.csv");
+}
+
+TEST_F(Sweep, ARunThatCrashesIsALineOfItsOwn) {
+  const std::string path =
+      study(R"("vary": {"simulate.duration": {"values": [0.001, 1e5, 0.002]}})");
+  SubprocessOptions options;
+  options.signal = SIGCONT;  // never sent: what is asked kills
+  options.signal_when = [&] {
+    if (has_file("out/journal.txt") && num_lines("out/journal.txt") == 3)
+      for (const pid_t process : run_processes()) ::kill(process, SIGSEGV);
+    return false;
+  };
+  const SubprocessResult result =
+      stiction({"sweep", path, "--out", file("out"), "--workers", "2"}, options);
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_EQ(num_lines("out/results.csv"), 3);
+  EXPECT_NE(text("out/failures.csv").find("1,1e5,crashed,"), std::string::npos)
+      << text("out/failures.csv");
 }
 
 TEST_F(Sweep, BadStudiesAreToldAllAtOnceAndNothingIsWritten) {

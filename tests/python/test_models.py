@@ -120,6 +120,23 @@ def test_a_controller_that_fails_changes_nothing(ball):
     assert sim["ball.z"] == pytest.approx(1 - G * 0.01 / 2)
 
 
+def test_what_is_no_function_or_number_is_refused_at_once(ball):
+    sim = ball.build().simulation(h=1e-3)
+    with pytest.raises(TypeError, match="controller is a int, must be a function"):
+        sim.add_controller(3)
+    with pytest.raises(TypeError, match="stop is a float"):
+        sim.run(0.1, stop=0.5)
+    with pytest.raises(TypeError, match="must be real number"):
+        sim.step("long")
+    with pytest.raises(TypeError, match=r"variations\[1\] is a int"):
+        st.batch(ball.build(), [{}, 3], 0.1)
+    for key in ("mass", "gaps_gradient", "tangents"):
+        with pytest.raises(TypeError, match=f"'{key}' has dtype <U1"):
+            bouncing(**{key: [["a"]]})
+    assert sim.t == 0
+    sim.step()
+
+
 def bouncing(**changes):
     system = {
         "coordinates": {"y": (1.0, 0.0)},

@@ -235,10 +235,31 @@ TEST(ImportMjcf, IncludesAreFollowedAndNamedInTheReport) {
   EXPECT_TRUE(is_named) << trial.report.to_text();
 }
 
+TEST(ImportMjcf, ColoursAreThoseOfGeomsOrTheirMaterials) {
+  const auto trial = import_text(mjcf(R"(
+    <asset><material name='blue' rgba='0 0 1 1'/><material name='bare' texture='none'/></asset>
+    <default><geom rgba='0.2 0.4 0.6 1'/><default class='plain'><geom size='0.1'/></default></default>
+    <worldbody><body name='a'><freejoint/><geom name='g' size='0.1' rgba='1 0 0 0.5' material='blue'/></body>
+      <body name='b'><geom size='0.1'/></body></worldbody>)"));
+  ASSERT_TRUE(trial.scene) << trial.report.to_text();
+  for (const char* color : {"\"#ff0000\"", "\"#336699\""})
+    EXPECT_NE(trial.scene->text.find(color), std::string::npos) << trial.scene->text;
+  EXPECT_TRUE(trial.has(Fate::kApproximated, "rgba=\"1 0 0 0.5\": is opaque"));
+  EXPECT_TRUE(trial.has(Fate::kIgnored, "material 'bare'"));
+  const auto by_material = import_text(mjcf(R"(
+    <asset><material name='blue' rgba='0 0 1 1'/></asset>
+    <worldbody><body><freejoint/><geom size='0.1' material='blue'/></body></worldbody>)"));
+  EXPECT_NE(by_material.scene->text.find("\"#0000ff\""), std::string::npos);
+  EXPECT_TRUE(
+      import_text(mjcf("<worldbody><body><geom size='0.1' material='blu'/></body></worldbody>"))
+          .has(Fate::kError, "no material 'blu'"));
+}
+
 TEST(ImportMjcf, EveryIgnoredElementIsReported) {
   const auto quadruped = import_file(robot_file("quadruped.xml"));
-  for (const char* what : {"<light>", "camera 'side'", "site 'front_left_touch'", "<sensor>",
-                           "armature 0.002", "key 'stand'", "texture 'grid'", "rgba", "integrator"})
+  for (const char* what :
+       {"<light>", "camera 'side'", "site 'front_left_touch'", "<sensor>", "armature 0.002",
+        "key 'stand'", "texture 'grid'", "material 'grid'", "integrator"})
     EXPECT_TRUE(quadruped.has(Fate::kIgnored, what)) << what << quadruped.report.to_text();
   const auto humanoid = import_file(robot_file("humanoid.xml"));
   ASSERT_TRUE(humanoid.scene) << humanoid.report.to_text();

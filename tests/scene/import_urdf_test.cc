@@ -157,7 +157,7 @@ TEST(ImportUrdf, ShapesAndVisuals) {
   EXPECT_EQ(trial.bodies.shapes[0].frame.position, Vector3d(1, 2, 3));
   EXPECT_EQ(std::get<Cylinder>(trial.bodies.shapes[2].shape).length, 2);
   EXPECT_NE(trial.scene->text.find("\"contact\": false"), std::string::npos);
-  EXPECT_TRUE(trial.has(Fate::kIgnored, "material 'red'"));
+  EXPECT_TRUE(trial.has(Fate::kIgnored, "material 'red'"));  // which nobody defines
 }
 
 TEST(ImportUrdf, MeshesAreFoundBelowPackages) {
@@ -189,11 +189,34 @@ TEST(ImportUrdf, MeshesAreFoundBelowPackages) {
   EXPECT_EQ(std::get<Convex>(hull.bodies.shapes[0].shape).points.size(), 8);
 }
 
+TEST(ImportUrdf, MaterialsColourWhatIsSeen) {
+  const auto trial = import_text(urdf(R"(
+    <material name='red'><color rgba='1 0 0 1'/></material>
+    <material name='wood'><texture filename='wood.png'/></material>
+    <link name='base'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>
+    <visual><geometry><sphere radius='1'/></geometry><material name='red'/></visual>
+    <visual><geometry><sphere radius='2'/></geometry><material name='own'><color rgba='0 0.5 2 0.4'/></material></visual>
+    <visual><geometry><sphere radius='3'/></geometry><material name='wood'/></visual></link>)"));
+  ASSERT_TRUE(trial.scene) << trial.report.to_text();
+  const auto count = [&](std::string_view text) {
+    int found = 0;
+    for (std::size_t at = 0; (at = trial.scene->text.find(text, at)) != std::string::npos; ++at)
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count("\"#ff0000\""), 1) << trial.scene->text;
+  EXPECT_EQ(count("\"#0080ff\""), 1) << trial.scene->text;
+  EXPECT_EQ(count("\"color\""), 2) << trial.scene->text;
+  EXPECT_TRUE(trial.has(Fate::kTaken, "a colour, #ff0000"));
+  EXPECT_TRUE(trial.has(Fate::kApproximated, "transparency of 0.6"));
+  EXPECT_TRUE(trial.has(Fate::kIgnored, "material 'wood'"));
+}
+
 TEST(ImportUrdf, EveryIgnoredElementOfTheArmIsReported) {
   const auto trial = import_file(robot_file("arm.urdf"));
   ASSERT_TRUE(trial.scene) << trial.report.to_text();
   for (const char* what : {"transmission 'turn_drive'", "<gazebo>", "<safety_controller>",
-                           "velocity=\"2\"", "effort=\"60\"", "material 'steel'"})
+                           "velocity=\"2\"", "effort=\"60\""})
     EXPECT_TRUE(trial.has(Fate::kIgnored, what)) << what << "\n" << trial.report.to_text();
   for (const ImportEntry& entry : trial.report.entries()) {
     EXPECT_GT(entry.place.line, 0) << entry.message;

@@ -12,8 +12,10 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "stiction/base/atomic_file.h"
+#include "stiction/base/check.h"
 #include "stiction/base/error.h"
 
 namespace stiction {
@@ -74,70 +76,11 @@ void set_alarm(double seconds) {
   ::_exit(0);
 }
 
-class Worker {
- public:
-  explicit Worker(const Study& study) {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw IoError("cannot start a worker: " + system_reason(errno));
-    process_ = ::fork();
-    if (process_ < 0) {
-      const std::string reason = system_reason(errno);
-      ::close(ends[0]);
-      ::close(ends[1]);
-      throw IoError("cannot start a worker: " + reason);
-    }
-    if (process_ == 0) {
-      ::close(ends[0]);
-      work_in_child(study, ends[1]);
-    }
-    ::close(ends[1]);
-    socket_ = ends[0];
-  }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-  ~Worker() { end(run_ >= 0); }
-
-  int socket() const { return socket_; }
-  std::int64_t run() const { return run_; }
-  bool start(std::int64_t run) {
-    run_ = run;
-    return send_bytes(socket_, &run, sizeof run);
-  }
-  /// The row, or nothing if the process died.
-  std::optional<StudyRow> take() {
-    std::uint64_t size = 0;
-    if (!receive_bytes(socket_, &size, sizeof size)) return std::nullopt;
-    std::string bytes(size, '\0');
-    if (!receive_bytes(socket_, bytes.data(), size)) return std::nullopt;
-    run_ = -1;
-    return unpack(bytes);
-  }
-  /// How the process ended; waits for it.
-  int end(bool by_force) {
-    if (process_ <= 0) return 0;
-    if (by_force) ::kill(process_, SIGKILL);
-    // Workers started later hold copies of this end: closing it alone would not be noticed.
-    ::shutdown(socket_, SHUT_RDWR);
-    ::close(socket_);
-    int status = 0;
-    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-    }
-    process_ = -1;
-    return status;
-  }
-
- private:
-  pid_t process_ = -1;
-  int socket_ = -1;
-  std::int64_t run_ = -1;  // in progress
-};
-
 class Pool {
  public:
   Pool(const StudyWork& work, int num_workers) : work_(work) {
     for (int i = 0; i < num_workers && i < static_cast<int>(work.runs.size()); ++i)
-      workers_.push_back(std::make_unique<Worker>(work.study));
+      workers_.push_back(std::make_unique<RunProcess>(work.study));
   }
 
   bool run() {
@@ -163,31 +106,81 @@ class Pool {
   }
 
   /// A worker without work is let go.
-  void give_next(std::unique_ptr<Worker>& worker) {
+  void give_next(std::unique_ptr<RunProcess>& worker) {
     if (next_ == work_.runs.size())
       worker.reset();
     else
-      worker->start(work_.runs[next_++]);  // a death before it shows when its answer is awaited
+      worker->start(work_.runs[next_++]);
   }
 
-  void receive(std::unique_ptr<Worker>& worker) {
-    const std::int64_t run = worker->run();
-    if (const std::optional<StudyRow> row = worker->take()) {
-      work_.deliver(*row);
-    } else {
-      work_.deliver(explain_death(work_.study, run, worker->end(false)));
-      worker.reset();
-      if (next_ < work_.runs.size()) worker = std::make_unique<Worker>(work_.study);
-    }
-    if (worker) give_next(worker);
+  void receive(std::unique_ptr<RunProcess>& worker) {
+    work_.deliver(worker->finish());
+    give_next(worker);
   }
 
   const StudyWork& work_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<RunProcess>> workers_;
   std::size_t next_ = 0;
 };
 
 }  // namespace
+
+void RunProcess::spawn() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw IoError("cannot start a worker: " + system_reason(errno));
+  const pid_t process = ::fork();
+  if (process < 0) {
+    const std::string reason = system_reason(errno);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    throw IoError("cannot start a worker: " + reason);
+  }
+  if (process == 0) {
+    ::close(ends[0]);
+    work_in_child(study_, ends[1]);
+  }
+  ::close(ends[1]);
+  process_ = process;
+  socket_ = ends[0];
+}
+
+void RunProcess::start(std::int64_t run) {
+  ST_DEMAND(!is_busy());
+  if (process_ <= 0) spawn();
+  run_ = run;
+  // If the process died since its last run, that shows when the row is awaited.
+  send_bytes(socket_, &run, sizeof run);
+}
+
+std::optional<StudyRow> RunProcess::try_take() {
+  std::uint64_t size = 0;
+  if (!receive_bytes(socket_, &size, sizeof size)) return std::nullopt;
+  std::string bytes(size, '\0');
+  if (!receive_bytes(socket_, bytes.data(), size)) return std::nullopt;
+  return unpack(bytes);
+}
+
+StudyRow RunProcess::finish() {
+  ST_DEMAND(is_busy());
+  const std::int64_t run = std::exchange(run_, -1);
+  if (std::optional<StudyRow> row = try_take()) return std::move(*row);
+  return explain_death(study_, run, end(false));
+}
+
+/// How the process ended; waits for it.
+int RunProcess::end(bool by_force) {
+  if (process_ <= 0) return 0;
+  if (by_force) ::kill(process_, SIGKILL);
+  // Workers started later hold copies of this end: closing it alone would not be noticed.
+  ::shutdown(socket_, SHUT_RDWR);
+  ::close(socket_);
+  int status = 0;
+  while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_ = socket_ = -1;
+  return status;
+}
 
 bool run_in_processes(const StudyWork& work, int num_workers) {
   return Pool(work, num_workers).run();

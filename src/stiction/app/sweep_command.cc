@@ -141,7 +141,7 @@ void make_folder(const std::string& folder) {
   if (error) throw IoError(fmt::format("cannot make the folder '{}': {}", folder, error.message()));
 }
 
-SweepReport run_study(const Study& study, const SweepOptions& options, const Ranks* ranks) {
+SweepReport run_study(const Study& study, const SweepOptions& options, Ranks* ranks) {
   SweepReport report;
   report.folder = options.out.empty() ? study.name + "-study" : options.out;
   report.runs = study.num_runs();
@@ -163,7 +163,7 @@ SweepReport run_study(const Study& study, const SweepOptions& options, const Ran
                            },
                        .should_stop = [] { return g_stopped.load(); }};
   const auto began = std::chrono::steady_clock::now();
-  report.workers = ranks != nullptr      ? ranks->size() - 1
+  report.workers = ranks != nullptr      ? ranks->size()
                    : options.workers > 0 ? options.workers
                                          : count_cores();
   report.is_complete =
@@ -179,14 +179,25 @@ int to_exit_status(const SweepReport& report) {
   return report.counts.failed + report.counts.above_tolerance > 0 ? kAboveTolerance : kDone;
 }
 
+Ranks::Agreement agree(const std::optional<Study>& study, std::optional<Ranks>& ranks) {
+  if (ranks) return ranks->agree_on(study ? study->fingerprint() : 0);
+  return {.is_good_on_first = study.has_value(), .is_same_on_all = study.has_value()};
+}
+
 int sweep(const SweepOptions& options) {
   std::optional<Ranks> ranks;
   if (is_one_of_ranks()) ranks.emplace();
   const bool is_first = !ranks || ranks->is_first();
   Diagnostics diagnostics(options.study), scene_diagnostics("");
   const std::optional<Study> study = read_study(options.study, diagnostics, scene_diagnostics);
-  if (is_first) print_message(diagnostics.to_text() + scene_diagnostics.to_text());
-  if (!study) return kBadInput;
+  const Ranks::Agreement agreed = agree(study, ranks);
+  // A rank that does not see what the first one sees says so itself.
+  if (is_first || (!study && agreed.is_good_on_first))
+    print_message(diagnostics.to_text() + scene_diagnostics.to_text());
+  if (study && is_first && !agreed.is_same_on_all)
+    print_message(fmt::format(
+        "stiction: error: not all ranks read the same study and scene from '{}'\n", options.study));
+  if (!agreed.is_same_on_all) return kBadInput;
   const auto handler = [](int) { g_stopped = true; };
   std::signal(SIGINT, handler);
   std::signal(SIGTERM, handler);

@@ -35,6 +35,7 @@ struct ImportShape {
   std::filesystem::path mesh_file{};
   double mesh_scale = 1;
   bool needs_repair = false;
+  std::string color{};  // "#rrggbb", or none
 };
 
 struct ImportJoint {

@@ -1,6 +1,10 @@
 #include "stiction/scene/import_shape_text.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
 
 namespace stiction {
 namespace {
@@ -124,12 +128,20 @@ void add_mass(JsonNode& object, const MassProperties& mass) {
   add_member(object, "inertia", std::move(rows));
 }
 
+std::string make_color(std::span<const double> rgb) {
+  std::string text = "#";
+  for (const double value : rgb.first(3))
+    text += fmt::format("{:02x}", std::lround(255 * std::clamp(value, 0.0, 1.0)));
+  return text;
+}
+
 JsonNode make_shape(const ImportShape& shape, const Pose& frame,
                     const std::vector<ImportMaterial>& materials,
                     const std::filesystem::path& folder) {
   JsonNode node = make_json_object();
   std::visit(ShapeWriter{shape, folder, node}, shape.shape);
   add_pose(node, frame);
+  if (!shape.color.empty()) add_member(node, "color", make_json(shape.color));
   if (!shape.has_contact) {
     add_member(node, "contact", make_json(false));
     return node;

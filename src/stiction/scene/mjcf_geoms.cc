@@ -7,12 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "stiction/base/error.h"
 #include "stiction/base/text.h"
+#include "stiction/base/whole_file.h"
+#include "stiction/scene/import_shape_text.h"
 
 namespace stiction {
 namespace {
@@ -40,6 +40,7 @@ void MjcfGeomReader::read_assets(XmlElement& asset) {
   for (XmlElement& child : asset.children) {
     if (child.name == "mesh") read_mesh(child);
     if (child.name == "hfield") read_hfield(child);
+    if (child.name == "material") read_material(child);
   }
 }
 
@@ -162,8 +163,7 @@ std::optional<Eigen::MatrixXd> MjcfGeomReader::read_hfield_file(const MjcfValues
                             path.string()));
     return std::nullopt;
   }
-  std::ifstream stream(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
+  const std::string bytes = try_read_file(path).value_or("");
   std::array<std::int32_t, 2> sizes{};
   if (bytes.size() >= 8) std::memcpy(sizes.data(), bytes.data(), 8);
   const auto [rows, columns] = sizes;
@@ -366,6 +366,38 @@ void MjcfGeomReader::read_contact(const MjcfValues& values, MjcfGeom& geom) {
   read_softness(values, geom);
 }
 
+/// "#rrggbb" of rgba, or nothing.
+std::string MjcfGeomReader::read_color(const MjcfValues& values) {
+  const XmlAttribute* given = values.take("rgba");
+  const auto numbers = values.numbers("rgba", 4, 4);
+  if (!numbers) return {};
+  if (numbers->back() < 1 && robot_.told.insert(given).second)
+    report_.add(ImportFate::kApproximated, given->place, values.element().title(),
+                fmt::format("rgba=\"{}\": is opaque", given->value));
+  return make_color(*numbers);
+}
+
+void MjcfGeomReader::read_material(XmlElement& element) {
+  const MjcfValues values = settings_.values(element, "");
+  const std::string color = read_color(values);
+  colors_[values.text("name")] = color;
+  values.note(
+      color.empty() ? ImportFate::kIgnored : ImportFate::kTaken,
+      color.empty() ? "has no colour of its own, and textures are not read" : "a colour, " + color);
+}
+
+/// A colour of the geom itself wins over that of its material.
+std::string MjcfGeomReader::color_of(const MjcfValues& geom) {
+  const std::string material = geom.text("material");
+  if (const std::string own = read_color(geom); !own.empty()) return own;
+  const auto found = colors_.find(material);
+  if (found != colors_.end()) return found->second;
+  if (!material.empty())
+    geom.error(fmt::format("there is no material '{}'", material),
+               suggestion(material, names_of(colors_)));
+  return {};
+}
+
 std::optional<MassProperties> MjcfGeomReader::read(XmlElement& element,
                                                    const std::string& childclass, int body,
                                                    const Pose& frame) {
@@ -388,6 +420,7 @@ std::optional<MassProperties> MjcfGeomReader::read(XmlElement& element,
   geom.shape = static_cast<int>(shapes.size());
   pose = frame * pose;
   shapes.push_back({.place = element.place, .shape = *shape, .frame = pose});
+  shapes.back().color = color_of(values);
   if (!geom.name.empty() &&
       !robot_.geom_index.emplace(geom.name, static_cast<int>(robot_.geoms.size())).second)
     values.error(fmt::format("there is a geom '{}' already, at line {}", geom.name,

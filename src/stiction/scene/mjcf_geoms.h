@@ -43,6 +43,9 @@ class MjcfGeomReader {
                                           const std::string& type);
   void read_contact(const MjcfValues& values, MjcfGeom& geom);
   void read_softness(const MjcfValues& values, MjcfGeom& geom);
+  void read_material(XmlElement& element);
+  std::string read_color(const MjcfValues& values);
+  std::string color_of(const MjcfValues& geom);
 
   const MjcfSettings& settings_;
   std::filesystem::path folder_;
@@ -50,7 +53,8 @@ class MjcfGeomReader {
   ImportReport& report_;
   std::map<std::string, MeshAsset> meshes_;
   std::map<std::string, HeightField> hfields_;
-  std::set<std::string> missing_;  // assets that were reported
+  std::map<std::string, std::string> colors_;  // of materials
+  std::set<std::string> missing_;              // assets that were reported
 };
 
 }  // namespace stiction

@@ -59,7 +59,9 @@ std::string reason_unused(const XmlElement& element, const std::string& attribut
       {"attach", "is not expanded; MuJoCo writes it in full: mj_saveLastXML"},
       {"plugin", "plugins of MuJoCo are not run"},
       {"extension", "plugins of MuJoCo are not run"}};
-  static const std::set<std::string> seen = {"rgba", "material", "group", "user", "texture"};
+  static const std::set<std::string> seen = {
+      "rgba",     "material",    "group",     "user",     "texture",  "texrepeat", "texuniform",
+      "specular", "reflectance", "shininess", "emission", "metallic", "roughness"};
   if (attribute.empty()) {
     const auto found = elements.find(element.name);
     return found == elements.end() ? "" : found->second;

@@ -7,6 +7,7 @@
 
 #include "stiction/base/text.h"
 #include "stiction/scene/import_mesh.h"
+#include "stiction/scene/import_shape_text.h"
 
 namespace stiction {
 namespace {
@@ -97,6 +98,47 @@ std::optional<MassProperties> UrdfLinkReader::read_inertial(XmlElement& inertial
   return transformed(properties, origin.rotation, origin.position);
 }
 
+/// "#rrggbb", or nothing if the material has no colour of its own.
+std::string UrdfLinkReader::read_color(XmlElement& material) {
+  XmlElement* color = material.take_child("color");
+  XmlAttribute* rgba = color != nullptr ? color->take("rgba") : nullptr;
+  if (rgba == nullptr) return {};
+  const auto numbers = read_numbers(*rgba, 4, 4, material.title(), report_);
+  if (!numbers) return {};
+  if (numbers->back() < 1)
+    report_.add(
+        ImportFate::kApproximated, color->place, material.title(),
+        fmt::format("is opaque: its transparency of {} is left out", to_text(1 - numbers->back())));
+  return make_color(*numbers);
+}
+
+void UrdfLinkReader::read_material(XmlElement& material) {
+  const XmlAttribute* name = material.find("name");
+  const std::string color = read_color(material);
+  if (name == nullptr || color.empty()) return;  // a texture alone: reported as not used
+  material.is_used = true;
+  material.take("name");
+  if (!colors_.emplace(name->value, color).second)
+    return error(material, "there is a material of this name already");
+  report_.add(ImportFate::kTaken, material.place, material.title(), "a colour, " + color);
+}
+
+/// Of a visual: its own, or that of the robot's material of that name.
+std::string UrdfLinkReader::color_of(XmlElement& visual) {
+  for (XmlElement& child : visual.children) {
+    if (child.name != "material") continue;
+    std::string color = read_color(child);
+    const XmlAttribute* name = child.find("name");
+    if (color.empty() && name != nullptr && colors_.contains(name->value))
+      color = colors_[name->value];
+    if (color.empty()) return {};
+    child.is_used = true;
+    child.take("name");
+    return color;
+  }
+  return {};
+}
+
 double UrdfLinkReader::read_size(XmlElement& element, const char* attribute,
                                  const std::string& link) {
   XmlAttribute* given = element.take(attribute);
@@ -125,6 +167,7 @@ void UrdfLinkReader::read_shape(XmlElement& element, bool is_visual, const std::
   shape->place = element.place;
   shape->has_contact = !is_visual;
   if (!is_visual) shape->material = 0;
+  if (is_visual) shape->color = color_of(element);
   report_.add(ImportFate::kTaken, element.place, element.title(),
               fmt::format("{} of '{}'{}", name_of(shape->shape), link,
                           is_visual ? ", to be seen only" : ""));

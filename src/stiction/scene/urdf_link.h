@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "stiction/scene/import_model.h"
@@ -19,6 +20,8 @@ class UrdfLinkReader {
   ImportBody read(XmlElement& link, const std::string& name);
   /// The pose in the child <origin>: xyz, then roll, pitch and yaw about fixed axes x, y, z.
   Pose read_origin(XmlElement& element);
+  /// A material of the robot, which visuals name.
+  void read_material(XmlElement& material);
 
  private:
   void error(const XmlElement& element, std::string message, std::string help = {});
@@ -29,9 +32,13 @@ class UrdfLinkReader {
                                            const std::string& link);
   std::optional<ImportShape> read_mesh(XmlElement& mesh, bool is_visual, const std::string& link);
 
+  std::string color_of(XmlElement& visual);
+  std::string read_color(XmlElement& material);
+
   std::filesystem::path folder_;
   const ImportOptions& options_;
   ImportReport& report_;
+  std::map<std::string, std::string> colors_{};  // of materials by their names
 };
 
 }  // namespace stiction

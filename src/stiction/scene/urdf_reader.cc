@@ -42,9 +42,9 @@ std::string reason_unused(const XmlElement& element, const std::string& attribut
       {"ros2_control", "for a controller"},
       {"mujoco", "for MuJoCo alone"},
       {"sensor", "sensors are not simulated"},
-      {"material", "colours have no effect on motion"},
-      {"texture", "colours have no effect on motion"},
-      {"color", "colours have no effect on motion"},
+      {"material", "there is no colour of this name"},
+      {"texture", "shapes have one colour"},
+      {"color", "a colour of nothing that is seen"},
       {"calibration", "for a controller"},
       {"safety_controller", "for a controller"},
       {"contact", "contact parameters outside of the format"}};
@@ -117,6 +117,8 @@ class UrdfReader {
   // -----------------------------------------------------------------------------------------------
 
   void read_links() {
+    for (XmlElement& element : root_.children)
+      if (element.name == "material") links_.read_material(element);
     for (XmlElement& element : root_.children) {
       if (element.name != "link") continue;
       element.is_used = true;
