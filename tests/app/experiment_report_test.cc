@@ -119,7 +119,8 @@ TEST(ResultStore, KeepsWhatIsOfTheSameProgramAndVariant) {
   EXPECT_EQ(to_json(experiment, *loaded), to_json(experiment, result));
   EXPECT_EQ(loaded->figures[0].svg, result.figures[0].svg);
   EXPECT_FALSE(ResultStore(folder.file("out/deep"), "other key").load(experiment));
-  EXPECT_NE(make_result_key(false), make_result_key(true));
+  EXPECT_NE(make_result_key(false, true), make_result_key(true, true));
+  EXPECT_NE(make_result_key(false, true), make_result_key(false, false));
   store.write("nasty/result.json", "{\"key\": \"key\"");
   EXPECT_FALSE(store.load(experiment));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stiction/app/experiments/brick_walls.h"
 #include "tests/example_scene.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/relaxation_checks.h"
@@ -14,28 +15,10 @@
 namespace stiction::testing {
 namespace {
 
-struct Wall {
-  const char* name;
-  int num_bricks;
-};
-constexpr Wall kWalls[] = {{"brick-wall", 33}, {"brick-wall-long", 21}};
-
-std::vector<Eigen::Vector3d> brick_positions(const Simulation& simulation, const Wall& wall) {
-  const MechanismWatch watch(simulation);
-  std::vector<Eigen::Vector3d> positions;
-  for (int i = 1; i <= wall.num_bricks; ++i)
-    positions.push_back(watch.pose("brick " + std::to_string(i)).position);
-  return positions;
-}
-
-/// How far each brick has moved, largest first.
-std::vector<double> ways(const std::vector<Eigen::Vector3d>& start,
-                         const std::vector<Eigen::Vector3d>& now) {
-  std::vector<double> way;
-  for (std::size_t i = 0; i < start.size(); ++i) way.push_back((now[i] - start[i]).norm());
-  std::sort(way.rbegin(), way.rend());
-  return way;
-}
+using experiments::brick_positions;
+using experiments::kWalls;
+using experiments::Wall;
+using experiments::ways;
 
 /// Until the ball arrives nothing moves but for the contacts' compliance: with 10⁻⁸ of a row's
 /// mobility the load of six bricks yields by less than h²g·6·10⁻⁸ ≈ 2e-10 m.

@@ -41,6 +41,7 @@ struct ReproduceOptions {
   int threads = 0;  // 0: as many as the machine has
   bool is_full = false;
   bool is_again = false;
+  bool keeps_runs = false;
   bool is_quiet = false;
   bool is_json = false;
 };
@@ -174,6 +175,10 @@ bool run_missing(const std::vector<const Experiment*>& selected, const Reproduce
       missing,
       {.is_full = options.is_full,
        .threads = options.threads > 0 ? options.threads : cores,
+       .folder_of_runs =
+           [&](const std::string& name) {
+             return options.keeps_runs ? store.make_folder(name) : std::string();
+           },
        .is_interrupted = &g_wants_end},
       {.on_progress = [&](std::size_t i, double share) { progress.on_progress(i, share); },
        .on_done =
@@ -234,7 +239,8 @@ void check_docs(const ReproduceOptions& options, std::size_t num_selected) {
 int reproduce(const ReproduceOptions& options) {
   const std::vector<const Experiment*> selected = select(options.names);
   check_docs(options, selected.size());
-  const experiments::ResultStore store(options.out, experiments::make_result_key(options.is_full));
+  const experiments::ResultStore store(
+      options.out, experiments::make_result_key(options.is_full, options.keeps_runs));
   std::map<std::string, Result> results;
   if (!run_missing(selected, options, store, results)) {
     print_message(fmt::format(
@@ -284,6 +290,8 @@ void add_reproduce_command(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "folder of the report")->capture_default_str();
   command->add_flag("--full", options->is_full, "fine references and long runs");
   command->add_flag("--again", options->is_again, "also what the folder has results of");
+  command->add_flag("--recordings", options->keeps_runs,
+                    "keep runs as NAME/*.h5 and say what verify finds in them");
   command->add_option("--docs", options->docs,
                       "write tables as experiments.md to this folder, too");
   command

@@ -264,6 +264,9 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
                                 phase.kind == PhaseName::kLinearPositionLevel ||
                                 phase.kind == PhaseName::kMidpoint;
   const bool is_step = phase.kind == PhaseName::kStep;
+  if (is_step && settings_.scheme == SchemeName::kSpook)
+    for (const AuditedContact& contact : phase.contacts)
+      if (contact.impulse[0] > 0) pressed_[contact.id] = std::max(0.0, contact.gap);
   if (has_gaps_in_rows || (is_step && settings_.scheme == SchemeName::kSpook)) return;
   const bool is_moreau = is_step && settings_.scheme == SchemeName::kMoreau;
   const EventOptions& events = settings_.stepping.events;
@@ -279,12 +282,14 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
       // What closed is closed up to the tolerance, or to what its speed passes within that of the
       // time; what presses goes on, and its gap changes by what moves within a phase.
       const BlockRows& rows = problem_.problem.contacts;
-      double rate = 0, way = 0;
+      double rate = 0, way = 0, projected = 0;
       for (int e = rows.entry_start(static_cast<int>(j));
            e < rows.entry_start(static_cast<int>(j) + 1); ++e)
         for (int k = 0; k < rows.entry_columns(e); ++k) {
           const double speed = speeds[model_.block_starts()[rows.entry_block(e)] + k];
           rate += std::abs(rows.entry_values(e)[k]) * speed;
+          projected += std::abs(rows.entry_values(e)[k]) *
+                       projected_[model_.block_starts()[rows.entry_block(e)] + k];
           way = std::max(way, phase.length * speed);
         }
       const auto before = pressed_.find(contact.id);
@@ -296,8 +301,11 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
       }
       most += std::max(events.contact_tolerance,
                        events.contact_growth * header_.h * header_.h * header_.h) +
-              2 * events.time_tolerance * rate + way;
+              2 * events.time_tolerance * rate + way + 2 * projected;
       if (before != pressed_.end()) most += before->second + 2 * way * way * extent;
+      // What pressed in the step before strikes with what its gap has become meanwhile.
+      if (before != pressed_.end() && settings_.scheme == SchemeName::kSpook)
+        most += header_.h * rate;
     }
     report.check(Law::kComplementarity, std::max(0.0, contact.gap), most, [&] {
       return fmt::format("{}: gap of a contact that presses [m]", name_of(contact));
@@ -327,6 +335,7 @@ void Auditor::check_phases(const std::vector<AuditedPhase>& phases, Row& row, Au
   if (!row.follows) pressed_.clear();
   last_has_phases_ = !phases.empty();
   touching_.clear();
+  projected_ = VectorXd::Zero(model_.num_v());
   impact_energy_.clear();
   impact_energy_size_.clear();
   for (std::size_t i = 0; i < phases.size(); ++i) {

@@ -107,6 +107,7 @@ class Auditor {
   std::map<GeometryLaws::Pair, double> touching_;
   /// Change of kinetic energy without the work of drives, phase by phase, and its terms, [J].
   std::vector<double> impact_energy_, impact_energy_size_;
+  VectorXd projected_;            // [m], [rad] ways of projections of positions in the step at hand
   std::int64_t first_step_ = -1;  // that had a length
   bool has_whole_step_ = false;   // one of h or of h halved
 };

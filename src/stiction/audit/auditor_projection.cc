@@ -40,6 +40,7 @@ void Auditor::check_projection(const std::vector<AuditedPhase>& phases, std::siz
   VectorXd way, sizes;
   model_.displacement(phase.start.q, phase.q_end, way);
   model_.measure_coordinates(phase.start.q, sizes);
+  projected_ += way.cwiseAbs();
   RowSet rows;
   model_.append_constraint_rows(t, phase.q_end, rows);
   VectorXd theta(model_.num_constraints());

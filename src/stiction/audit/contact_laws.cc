@@ -21,6 +21,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPlace = 1e-9;  // as in geometry_laws.cc
 /// Corners of faces that lie as near to each other as this are one: contacts are there up to that.
 constexpr double kSnap = 1e-7;
+/// Edges that cross over a face may have its normal nearly, but not to rounding.
+constexpr double kSameNormal = 1e-12;
 /// Along its normal the place of a contact is known up to the accuracy of distances.
 constexpr double kAlong = 1e-8;
 
@@ -125,7 +127,7 @@ void GeometryLaws::check_along_normal(const AuditedContact& contact, double beyo
                          surfaces_->name_of_object(which));
     });
   }
-  const bool may_turn = !has_face_normal(contact) && a.rounding() == 0 && b.rounding() == 0;
+  const bool may_turn = !has_face_normal(contact, kPlace) && a.rounding() == 0 && b.rounding() == 0;
   report.check(Law::kGaps, std::min(std::abs(beyond_a), std::abs(beyond_b)),
                rounding + (may_turn ? turn * size : 0), [&] {
                  return fmt::format("{}: gap against that of its shapes along the normal [m]",
@@ -133,11 +135,11 @@ void GeometryLaws::check_along_normal(const AuditedContact& contact, double beyo
                });
 }
 
-bool GeometryLaws::has_face_normal(const AuditedContact& contact) const {
+bool GeometryLaws::has_face_normal(const AuditedContact& contact, double tolerance) const {
   const auto is_face_of = [&](int shape, const Vector3d& direction) {
     if (!shapes_[shape].has_faces()) return false;
     const Vector3d own = end_[shape].rotation.transpose() * direction;
-    return (shapes_[shape].face_along(own) - own).norm() <= kPlace;
+    return (shapes_[shape].face_along(own) - own).norm() <= tolerance;
   };
   return is_face_of(contact.shape_a, -contact.normal) ||
          is_face_of(contact.shape_b, contact.normal);
@@ -172,7 +174,7 @@ void GeometryLaws::check_stays(const AuditedContact& contact, When when, AuditRe
   const auto before = places_.find(contact.id);
   const bool has_cores =
       (a.is_plane() || !a.corners().empty()) && (b.is_plane() || !b.corners().empty());
-  if (before == places_.end() || !has_cores || !has_face_normal(contact)) return;
+  if (before == places_.end() || !has_cores || !has_face_normal(contact, kSameNormal)) return;
   report.check(
       Law::kGaps, std::min((now.a - before->second.a).norm(), (now.b - before->second.b).norm()),
       tolerance, [&] {

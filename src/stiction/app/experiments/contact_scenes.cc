@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/app/experiments/brick_walls.h"
 #include "stiction/app/experiments/certified_residual.h"
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
-#include "stiction/app/experiments/helpers.h"
 #include "stiction/app/experiments/mechanism_watch.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 #include "stiction/app/relaxation.h"
 
@@ -140,6 +143,7 @@ Result run_log_pile(Monitor& monitor) {
   Result result;
   const Scene scene = example("log-pile");
   Simulation simulation(scene.model, options_of(scene));
+  const KeptRun kept(monitor, simulation, scene, "log-pile");
   const double start = simulation.energy().now.total();
   double before = start, gain = 0;
   LinePlot::Curve kinetic{"kinetic", {}, {}}, total{"kinetic + potential", {}, {}};
@@ -192,29 +196,6 @@ Result run_log_pile(Monitor& monitor) {
 
 namespace {
 
-struct Wall {
-  const char* name;
-  int num_bricks;
-};
-constexpr Wall kWalls[] = {{"brick-wall", 33}, {"brick-wall-long", 21}};
-
-std::vector<Eigen::Vector3d> brick_positions(const Simulation& simulation, const Wall& wall) {
-  const MechanismWatch watch(simulation);
-  std::vector<Eigen::Vector3d> positions;
-  for (int i = 1; i <= wall.num_bricks; ++i)
-    positions.push_back(watch.pose("brick " + std::to_string(i)).position);
-  return positions;
-}
-
-/// How far the bricks have moved, largest first.
-std::vector<double> ways(const std::vector<Eigen::Vector3d>& start,
-                         const std::vector<Eigen::Vector3d>& now) {
-  std::vector<double> way;
-  for (std::size_t i = 0; i < start.size(); ++i) way.push_back((now[i] - start[i]).norm());
-  std::sort(way.rbegin(), way.rend());
-  return way;
-}
-
 /// Until the ball arrives; and the problem of its fifth step.
 double rest_of_wall(const Wall& wall, StepProblem& problem) {
   const Scene scene = example(wall.name);
@@ -236,6 +217,7 @@ void knock_down(Result& result, const Wall& wall, Monitor& monitor) {
   options.solver = "nsgs";  // sweeps come near enough; the exact answer takes far longer
   options.on_failure = OnFailure::kAcceptAndFlag;
   Simulation simulation(scene.model, options);
+  const KeptRun kept(monitor, simulation, scene, wall.name);
   EnergyTrack energy(simulation);
   const double start_energy = simulation.energy().now.total();
   const auto start = brick_positions(simulation, wall);
@@ -321,6 +303,7 @@ Result run_squeezed_box(Monitor& monitor) {
   constexpr double kAcceleration = (1.5 - 1) * 8 * kMu * kLoad / kMass;
   const Scene scene = example("squeezed-box");
   Simulation simulation(scene.model, options_of(scene));
+  const KeptRun kept(monitor, simulation, scene, "squeezed-box");
   double load = 0, speed = 0;
   LinePlot plot{"Squeezed box: normal forces", "t [s]", "force [N]", {}, {}};
   plot.curves.resize(8);

@@ -7,8 +7,11 @@
 #include "stiction/app/experiments/cosine_block_closed_form.h"
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
 #include "stiction/app/experiments/published.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -172,6 +175,9 @@ Result run_cosine_block(Monitor& monitor) {
   Result result;
   tabulate(result, monitor);
   judge_behaviour(result);
+  const Scene scene = example("cosine-block");
+  for (const char* scheme : {"trapezoidal-1", "trapezoidal-2"})
+    keep_run(monitor, scene, options_of(scene, scheme, std::ldexp(1, -8)), 2, scheme);
   return result;
 }
 

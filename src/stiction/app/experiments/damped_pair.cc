@@ -8,7 +8,10 @@
 
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -219,6 +222,9 @@ Result run_damped_pair(Monitor& monitor) {
   judge_limit(result);
   judge_heavy(result);
   draw(result);
+  const Scene scene = edited_example("damped-pair", with_parameters({{"delta", 20}}));
+  for (const char* scheme : {kImplicit, kExplicit})
+    keep_run(monitor, scene, options_of(scene, scheme, kPairStep), 10, scheme);
   return result;
 }
 

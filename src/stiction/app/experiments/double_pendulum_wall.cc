@@ -7,8 +7,11 @@
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
 #include "stiction/app/experiments/fitted_order.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
 #include "stiction/app/experiments/published.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -177,6 +180,9 @@ Result run_double_pendulum_wall(Monitor& monitor) {
   judge_collisions(result);
   monitor.enter(0.65, 1);
   compare_schemes(result, exact, monitor);
+  const Scene scene = example("double-pendulum-wall");
+  keep_run(monitor, scene, options_of(scene, "trapezoidal-2", std::ldexp(1, -8)), kPendulumTime,
+           "trapezoidal-2");
   return result;
 }
 

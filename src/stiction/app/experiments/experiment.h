@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stiction::experiments {
@@ -93,6 +94,19 @@ class Monitor {
   void report(double share) {
     if (listener_) listener_(from_ + share * (to_ - from_));
   }
+  /// Runs are kept as recordings in a folder, which is there.
+  void keep_runs_in(std::string folder) { folder_ = std::move(folder); }
+  bool keeps_runs() const { return !folder_.empty(); }
+  const std::string& folder_of_runs() const { return folder_; }
+  /// Where a run is to be recorded; empty: nowhere.
+  std::string path_of_recording(const std::string& name) {
+    if (folder_.empty()) return {};
+    recordings_.push_back(name + ".h5");
+    return folder_ + "/" + recordings_.back();
+  }
+  /// File names of all runs that were kept, in order.
+  const std::vector<std::string>& recordings() const { return recordings_; }
+
   /// Reports from now on count for this part of the work.
   void enter(double from, double to) {
     from_ = from;
@@ -103,6 +117,8 @@ class Monitor {
   bool is_full_;
   Listener listener_;
   double from_ = 0, to_ = 1;
+  std::string folder_;
+  std::vector<std::string> recordings_;
 };
 
 struct Experiment {

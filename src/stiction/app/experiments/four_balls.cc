@@ -9,8 +9,11 @@
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
 #include "stiction/app/experiments/fitted_order.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
 #include "stiction/app/experiments/published.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -218,6 +221,11 @@ Result run_four_balls(Monitor& monitor) {
   judge_motion(result, reference);
   compare_twins(result, monitor);
   draw(result, reference.trace);
+  for (const char* name : {"four-balls", "four-balls-bodies"}) {
+    const Scene scene = example(name);
+    keep_run(monitor, scene, options_of(scene, "stewart-trinkle", 0.01), scene.simulate.duration,
+             name);
+  }
   return result;
 }
 

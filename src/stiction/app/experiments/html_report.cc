@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
 
 namespace stiction::experiments {
 namespace {

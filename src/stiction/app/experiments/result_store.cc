@@ -15,13 +15,14 @@
 
 namespace stiction::experiments {
 
-std::string make_result_key(bool is_full) {
+std::string make_result_key(bool is_full, bool keeps_runs) {
   FnvHash hash;
   for (const ExampleText& example : example_texts()) hash.add(example.text);
   // Versions change less often than results do. Where a system hides the program's file the
   // version must do.
   if (const auto program = try_read_file("/proc/self/exe")) hash.add(*program);
-  return fmt::format("stiction {} {} {:016x}", version(), is_full ? "full" : "quick", hash.value());
+  return fmt::format("stiction {} {}{} {:016x}", version(), is_full ? "full" : "quick",
+                     keeps_runs ? " with recordings" : "", hash.value());
 }
 
 ResultStore::ResultStore(std::string folder, std::string key)
@@ -51,9 +52,14 @@ std::optional<Result> ResultStore::load(const Experiment& experiment) const {
   }
 }
 
-void ResultStore::save(const Experiment& experiment, const Result& result) const {
+std::string ResultStore::make_folder(const std::string& experiment) const {
   std::error_code ignored;  // writing says why it fails
-  std::filesystem::create_directories(path(experiment.name), ignored);
+  std::filesystem::create_directories(path(experiment), ignored);
+  return path(experiment);
+}
+
+void ResultStore::save(const Experiment& experiment, const Result& result) const {
+  make_folder(experiment.name);
   for (const Figure& figure : result.figures)
     write(experiment.name + "/" + figure.name + ".svg", figure.svg);
   const nlohmann::ordered_json object{{"key", key_}, {"result", to_json(experiment, result)}};

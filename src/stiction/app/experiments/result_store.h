@@ -11,7 +11,7 @@
 namespace stiction::experiments {
 
 /// The version, the variant and a fingerprint of the program and its scenes.
-std::string make_result_key(bool is_full);
+std::string make_result_key(bool is_full, bool keeps_runs);
 
 class ResultStore {
  public:
@@ -20,6 +20,8 @@ class ResultStore {
 
   std::optional<Result> load(const Experiment& experiment) const;
   void save(const Experiment& experiment, const Result& result) const;
+  /// The folder of an experiment, which is there afterwards.
+  std::string make_folder(const std::string& experiment) const;
   /// Any other file of the folder.
   void write(const std::string& name, const std::string& text) const;
   std::string path(const std::string& name) const { return folder_ + "/" + name; }

@@ -10,7 +10,10 @@
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
 #include "stiction/app/experiments/fitted_order.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -226,6 +229,10 @@ Result run_rod_and_table(Monitor& monitor) {
   judge_variants(result, run);
   measure_order(result, monitor);
   draw(result);
+  for (const char* name : {"rod-and-table", "rod-capsule"}) {
+    const Scene scene = example(name);
+    keep_run(monitor, scene, options_of(scene, "stewart-trinkle", kRodStep), 0.7, name);
+  }
   return result;
 }
 

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "stiction/app/experiments/verified_runs.h"
+
 namespace stiction::experiments {
 namespace {
 
@@ -61,10 +63,13 @@ class Runner {
       listener_.on_progress(index, share);
     });
     const auto began = std::chrono::steady_clock::now();
+    if (options_.folder_of_runs)
+      monitor.keep_runs_in(options_.folder_of_runs(experiments_[index]->name));
     monitor.report(0);
     Result result;
     try {
       result = experiments_[index]->run(monitor);
+      if (monitor.keeps_runs()) add_verification(monitor, result);
     } catch (const std::exception& error) {
       result.failure = error.what();
     }

@@ -14,6 +14,8 @@ namespace stiction::experiments {
 struct RunnerOptions {
   bool is_full = false;
   int threads = 1;
+  /// Where an experiment keeps its runs, by its name; empty: nowhere.
+  std::function<std::string(const std::string& experiment)> folder_of_runs{};
   const std::atomic<bool>* is_interrupted = nullptr;  // asked whenever an experiment reports
 };
 

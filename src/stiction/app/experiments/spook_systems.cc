@@ -10,8 +10,11 @@
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
 #include "stiction/app/experiments/fitted_order.h"
-#include "stiction/app/experiments/helpers.h"
 #include "stiction/app/experiments/mechanism_watch.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 #include "stiction/model/system_builder.h"
 
@@ -203,6 +206,8 @@ Result run_spook_oscillator(Monitor& monitor) {
   judge_stability(result);
   judge_relaxation(result);
   draw_oscillators(result);
+  const Scene scene = example("spook-oscillator");
+  keep_run(monitor, scene, options_of(scene), scene.simulate.duration, "spook-oscillator");
   return result;
 }
 
@@ -399,6 +404,8 @@ Result run_slider_crank(Monitor& monitor) {
       SimulationOptions options = options_of(scene, "spook", 1 / rate);
       options.stepping.spook.position_iteration = iterates;
       Simulation simulation(scene.model, options);
+      const KeptRun kept(monitor, simulation, scene,
+                         fmt::format("{}-{:g}", iterates ? "iterated" : "linear", rate));
       const MechanismWatch watch(simulation);
       double one_branch = 0, speed = 0;
       LinePlot::Curve curve{iterates ? "SPOOK, iterated" : "SPOOK, linear", {}, {}};
@@ -446,6 +453,7 @@ Result run_whiplash_chain(Monitor& monitor) {
   Result result;
   const Scene scene = example("whiplash-chain");
   Simulation simulation(scene.model, options_of(scene));
+  const KeptRun kept(monitor, simulation, scene, "whiplash-chain");
   EnergyTrack energy(simulation);
   double fastest = 0, at = 0;
   LinePlot::Curve curve{"", {}, {}};

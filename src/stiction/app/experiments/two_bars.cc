@@ -6,7 +6,10 @@
 
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/two_bars.h"
 #include "stiction/app/experiments/verdict.h"
 
@@ -18,9 +21,12 @@ struct Bars {
 };
 constexpr Bars kBars[] = {{10, 0.15}, {1000, 0.15}, {1e8, 0.15}, {20, 0.05}, {20, 0.2}, {20, 0.5}};
 
+Scene scene_of(const Bars& bars) {
+  return edited_example("two-bars", with_parameters({{"delta", bars.damping}, {"mu", bars.mu}}));
+}
+
 TracedRun run_bars(const Bars& bars) {
-  const Scene scene =
-      edited_example("two-bars", with_parameters({{"delta", bars.damping}, {"mu", bars.mu}}));
+  const Scene scene = scene_of(bars);
   return {scene.model, options_of(scene), 10};
 }
 
@@ -76,6 +82,9 @@ Result run_two_bars(Monitor& monitor) {
   for (std::size_t i = 0; i < std::size(kBars); ++i) {
     const Bars& bars = kBars[i];
     const TracedRun run = run_bars(bars);
+    const Scene scene = scene_of(bars);
+    keep_run(monitor, scene, options_of(scene), 10,
+             fmt::format("damping-{:g}-mu-{:g}", bars.damping, bars.mu));
     const RunSummary& summary = run.simulation.summary();
     const double one_gain = run.trace.energy_gain_max();
     extensions.push_back(run.trace.largest(bars_extension));

@@ -6,7 +6,10 @@
 
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -18,11 +21,15 @@ struct Carts {
 Carts with_damping(double damping) { return {100, damping, 0.1, -2, 4}; }
 Carts with_stiffness(double stiffness) { return {stiffness, 10, 0.2, -3, 2}; }
 
+Scene scene_of(const Carts& carts) {
+  return edited_example("two-carts", with_parameters({{"gamma", carts.stiffness},
+                                                      {"delta", carts.damping},
+                                                      {"x0", carts.x0},
+                                                      {"v0", carts.v0}}));
+}
+
 TracedRun run_carts(const Carts& carts, bool transitions) {
-  const Scene scene = edited_example("two-carts", with_parameters({{"gamma", carts.stiffness},
-                                                                   {"delta", carts.damping},
-                                                                   {"x0", carts.x0},
-                                                                   {"v0", carts.v0}}));
+  const Scene scene = scene_of(carts);
   SimulationOptions options = options_of(scene);
   options.stepping.events.transitions = transitions;
   return {scene.model, options, carts.duration};
@@ -144,6 +151,9 @@ Result run_two_carts(Monitor& monitor) {
   const Series spring = run_series(result, table, false, monitor);
   judge_series(result, spring, false);
   result.tables.push_back(std::move(table));
+  const Scene damped = scene_of(with_damping(1000)), stiff = scene_of(with_stiffness(1000));
+  keep_run(monitor, damped, options_of(damped), 4, "damping-1000");
+  keep_run(monitor, stiff, options_of(stiff), 2, "stiffness-1000");
   const double printed = growth_with_misprint(1e6, 0.01, 0.25);
   const double right = growth_with_misprint(1e6, 0.01, 0.5);
   result.statements.push_back(judge(

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "stiction/app/experiments/experiments.h"
-#include "stiction/app/experiments/helpers.h"
 #include "stiction/app/experiments/machines.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -88,6 +90,7 @@ Result run_rover(Monitor& monitor) {
   Result result;
   const Scene scene = example("rover");
   Simulation simulation(scene.model, options_of(scene));
+  const KeptRun kept(monitor, simulation, scene, "rover");
   const MechanismWatch watch(simulation);
   const double start = watch.pose("chassis").position.x();
   double unequal = 0, turn = 0;
@@ -211,6 +214,7 @@ Result run_pawl(Monitor& monitor) {
   double reached = 1e9, sideways = 0, lifted = 0, gained = 0, speed = 0;
   for (const char* scheme : {"stewart-trinkle", "moreau", "spook"}) {
     Simulation simulation(scene.model, options_of(scene, scheme, scene.simulate.h));
+    const KeptRun kept(monitor, simulation, scene, scheme);
     const MechanismWatch watch(simulation);
     EnergyTrack energy(simulation);
     LinePlot::Curve curve{scheme, {}, {}};
@@ -275,6 +279,7 @@ Result run_jacks(Monitor& monitor) {
     options.stepping.nonlinear = variants[i].nonlinear;
     options.on_failure = OnFailure::kAcceptAndFlag;
     Simulation simulation(scene.model, options);
+    const KeptRun kept(monitor, simulation, scene, fmt::format("variant-{}", i + 1));
     EnergyTrack energy(simulation);
     const double start = simulation.energy().now.total();
     const double duration = variants[i].nonlinear ? 5 : 4;

@@ -8,8 +8,10 @@
 
 #include "stiction/app/experiments/experiments.h"
 #include "stiction/app/experiments/fitted_order.h"
-#include "stiction/app/experiments/helpers.h"
 #include "stiction/app/experiments/machines.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 
 namespace stiction::experiments {
@@ -100,6 +102,7 @@ Drive drive(const std::string& solver, Monitor& monitor) {
   options.solver = solver;
   options.on_failure = OnFailure::kAcceptAndFlag;
   Simulation simulation(scene.model, options);
+  const KeptRun kept(monitor, simulation, scene, solver);
   const MechanismWatch watch(simulation);
   const double start = watch.pose("rear").position.x();
   Drive found;

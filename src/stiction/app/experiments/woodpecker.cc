@@ -8,7 +8,10 @@
 #include "stiction/app/experiments/example_scene.h"
 #include "stiction/app/experiments/experiments.h"
 #include "stiction/app/experiments/fitted_order.h"
-#include "stiction/app/experiments/helpers.h"
+#include "stiction/app/experiments/number_text.h"
+#include "stiction/app/experiments/reporting_run.h"
+#include "stiction/app/experiments/trace.h"
+#include "stiction/app/experiments/trace_plot.h"
 #include "stiction/app/experiments/verdict.h"
 #include "stiction/app/experiments/woodpecker_analysis.h"
 
@@ -266,6 +269,8 @@ Result run_woodpecker(Monitor& monitor) {
   tabulate_schemes(result, monitor);
   measure_order(result, monitor);
   draw(result);
+  const Scene scene = example("woodpecker");
+  keep_run(monitor, scene, options_of(scene, "moreau", 1e-4), 1, "moreau");
   return result;
 }
 

@@ -1,30 +1,15 @@
-// Small things that most experiments need: runs that report how far they are, numbers as text,
-// curves of a run.
+// Curves of a run, and figures of them.
 #pragma once
 
 #include <functional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "stiction/app/experiments/experiment.h"
 #include "stiction/app/experiments/trace.h"
 #include "stiction/app/plot.h"
-#include "stiction/sim/simulation.h"
 
 namespace stiction::experiments {
-
-/// "1.24e-5", "0.103 m": at most so many digits, without superfluous zeros of exponents.
-std::string show(double value, int digits = 3, const std::string& unit = {});
-
-/// A wall time without unit, [s].
-std::string show_seconds(double seconds);
-
-/// 2^−exponent as people write it.
-std::string power_of_two(int exponent);
-
-/// Steps of options().h until `duration` has passed; the monitor hears of every hundredth of it.
-void run_reporting(Simulation& simulation, double duration, Monitor& monitor,
-                   const std::function<void()>& after_step = {});
 
 /// Everything of a run as a curve over time.
 LinePlot::Curve curve_of(const std::string& label, const Trace& trace,
