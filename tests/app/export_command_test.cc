@@ -182,5 +182,20 @@ TEST_F(ExportCommand, UnknownColumnsComeWithASuggestion) {
   EXPECT_FALSE(has_file("x.svg"));
 }
 
+TEST_F(ExportCommand, RefusesRatesAndEndingsThatMeanNothing) {
+  ASSERT_EQ(
+      stiction({"run", example("bouncing-ball"), "--duration", "0.01", "--out", "r.h5"}).exit_code,
+      0);
+  for (const std::string rate : {"nan", "inf", "1e308", "0", "-1", "often"}) {
+    const auto result = stiction({"export", "r.h5", "--gltf", "r.glb", "--rate", rate});
+    EXPECT_EQ(result.exit_code, 2) << rate;
+    EXPECT_NE(result.err.find("must be > 0"), std::string::npos) << result.err;
+  }
+  const auto result = stiction({"export", "r.h5", "--gltf", "r.txt"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("must end in .gltf (text) or .glb (binary)"), std::string::npos);
+  EXPECT_FALSE(has_file("r.glb") || has_file("r.txt"));
+}
+
 }  // namespace
 }  // namespace stiction

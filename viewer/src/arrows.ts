@@ -60,58 +60,79 @@ class Instances {
   }
 }
 
-/** Rows of numbers that grow as needed, one per instance of a shape. */
-class Columns {
+/**
+ * Vertices of equal figures, all in one mesh. Not instances: a renderer without graphics card draws each instance by
+ * itself, which takes longer than the few vertices of an arrow.
+ */
+class Figures {
   count = 0;
+  readonly geometry = new THREE.BufferGeometry();
   private capacity = 64;
-  private arrays: Float32Array[];
+  private arrays: Float32Array[] = [];
 
-  constructor(private readonly geometry: THREE.InstancedBufferGeometry, private readonly widths: Record<string, number>) {
-    this.arrays = Object.values(widths).map((width) => new Float32Array(width * this.capacity));
-    this.attach();
+  /** `corners` has three numbers for each vertex of a figure; other attributes are the same for all of its vertices. */
+  constructor(private readonly corners: number[], private readonly triangles: number[], private readonly widths: Record<string, number>) {
+    this.make();
+  }
+  get perFigure(): number {
+    return this.corners.length / 3;
   }
 
-  private attach(): void {
-    Object.keys(this.widths).forEach((name, i) => {
-      const attribute = new THREE.InstancedBufferAttribute(this.arrays[i], this.widths[name]);
-      attribute.setUsage(THREE.DynamicDrawUsage);
-      this.geometry.setAttribute(name, attribute);
+  private make(): void {
+    const {capacity, perFigure} = this;
+    const corners = new Float32Array(this.corners.length * capacity);
+    for (let i = 0; i < capacity; ++i) corners.set(this.corners, i * this.corners.length);
+    this.geometry.setAttribute('position', new THREE.BufferAttribute(corners, 3));
+    if (this.triangles.length > 0) {
+      const index = new Uint32Array(this.triangles.length * capacity);
+      for (let i = 0; i < index.length; ++i)
+        index[i] = this.triangles[i % this.triangles.length] + perFigure * Math.floor(i / this.triangles.length);
+      this.geometry.setIndex(new THREE.BufferAttribute(index, 1));
+    }
+    this.arrays = Object.entries(this.widths).map(([name, width], k) => {
+      const array = new Float32Array(width * perFigure * capacity);
+      if (this.arrays[k]) array.set(this.arrays[k]);
+      this.geometry.setAttribute(name, new THREE.BufferAttribute(array, width).setUsage(THREE.DynamicDrawUsage));
+      return array;
     });
   }
-  /** Room for one more. */
+  /** Room for one more, and its number. */
   add(): number {
     if (this.count === this.capacity) {
       this.capacity *= 2;
-      this.arrays = this.arrays.map((old) => { const larger = new Float32Array(2 * old.length); larger.set(old); return larger; });
       this.geometry.dispose();  // the buffers on the device; new ones are made when it is drawn next
-      this.attach();
+      this.make();
     }
     return this.count++;
   }
-  column(i: number): Float32Array {
-    return this.arrays[i];
+  /** Sets three numbers of attribute k, and a fourth if there is one. */
+  put(k: number, figure: number, width: number, x: number, y: number, z: number, w = 0): void {
+    const array = this.arrays[k];
+    const {perFigure} = this;
+    for (let i = figure * perFigure * width; i < (figure + 1) * perFigure * width; i += width) {
+      array[i] = x;
+      array[i + 1] = y;
+      array[i + 2] = z;
+      if (width > 3) array[i + 3] = w;
+    }
   }
   end(): void {
-    this.geometry.instanceCount = this.count;
+    this.geometry.setDrawRange(0, this.count * (this.triangles.length > 0 ? this.triangles.length : this.perFigure));
     for (const name of Object.keys(this.widths)) {
-      const attribute = this.geometry.getAttribute(name) as THREE.InstancedBufferAttribute;
+      const attribute = this.geometry.getAttribute(name) as THREE.BufferAttribute;
       attribute.clearUpdateRanges();
-      attribute.addUpdateRange(0, this.count * attribute.itemSize);
+      attribute.addUpdateRange(0, this.count * this.perFigure * attribute.itemSize);
       attribute.needsUpdate = true;
     }
   }
 }
 
-/** An unlit mesh of which every instance turns to the camera: few vertices, which is what counts without a graphics card. */
-function makeBillboards(geometry: THREE.InstancedBufferGeometry, vertexShader: string, uniforms: Record<string, THREE.IUniform>, isOnTop: boolean): THREE.Mesh {
-  const material = new THREE.ShaderMaterial({
+/** Unlit, and turned to the camera by its shader. */
+function makeMaterial(vertexShader: string, fragment: string, uniforms: Record<string, THREE.IUniform>, isOnTop: boolean): THREE.ShaderMaterial {
+  return new THREE.ShaderMaterial({
     vertexShader: `attribute vec3 tint; varying vec3 shade; ${vertexShader}`,
-    fragmentShader: 'varying vec3 shade;\nvoid main() {\n  gl_FragColor = vec4(shade, 1.0);\n  #include <colorspace_fragment>\n}',
+    fragmentShader: `varying vec3 shade;\nvoid main() {\n  ${fragment}\n  gl_FragColor = vec4(shade, 1.0);\n  #include <colorspace_fragment>\n}`,
     uniforms, side: THREE.DoubleSide, depthTest: !isOnTop, transparent: isOnTop});
-  const mesh = new THREE.Mesh(geometry, material);
-  mesh.frustumCulled = false;
-  mesh.matrixAutoUpdate = false;
-  return mesh;
 }
 
 /**
@@ -119,18 +140,14 @@ function makeBillboards(geometry: THREE.InstancedBufferGeometry, vertexShader: s
  * shaft, along the head).
  */
 export class Arrows {
-  private readonly geometry = new THREE.InstancedBufferGeometry();
-  private readonly columns: Columns;
+  private readonly figures = new Figures([-1, 0, 0, 1, 0, 0, 1, 1, 0, -1, 1, 0, -2.4, 1, 0, 2.4, 1, 0, 0, 1, 1],
+                                         [0, 1, 2, 0, 2, 3, 4, 5, 6], {origin: 3, along: 3, tint: 3});
   private readonly mesh: THREE.Mesh;
   private readonly uniforms = {width: {value: 1}};
   count = 0;
 
   constructor(parent: THREE.Object3D, private readonly width: () => number) {
-    this.geometry.setAttribute('position', new THREE.Float32BufferAttribute(
-      [-1, 0, 0, 1, 0, 0, 1, 1, 0, -1, 1, 0, -2.4, 1, 0, 2.4, 1, 0, 0, 1, 1], 3));
-    this.geometry.setIndex([0, 1, 2, 0, 2, 3, 4, 5, 6]);
-    this.columns = new Columns(this.geometry, {origin: 3, along: 3, tint: 3});
-    this.mesh = makeBillboards(this.geometry, `
+    this.mesh = new THREE.Mesh(this.figures.geometry, makeMaterial(`
       attribute vec3 origin; attribute vec3 along; uniform float width;
       void main() {
         float size = length(along);
@@ -144,67 +161,61 @@ export class Arrows {
         float half_width = abs(position.x) > 1.5 ? min(2.4 * width, 0.5 * head) / 2.4 : width;
         shade = tint;
         gl_Position = projectionMatrix * viewMatrix * vec4(place + across * (position.x * half_width), 1.0);
-      }`, this.uniforms, false);
+      }`, '', this.uniforms, false));
+    this.mesh.frustumCulled = false;
     parent.add(this.mesh);
   }
 
   begin(): void {
-    this.count = this.columns.count = 0;
+    this.count = this.figures.count = 0;
     this.uniforms.width.value = this.width();
   }
   /** An arrow from `at` along `vector`. */
   add(at: THREE.Vector3, vector: THREE.Vector3, color: THREE.Color): void {
     if (!(vector.lengthSq() > (0.3 * this.uniforms.width.value) ** 2)) return;
-    const i = this.columns.add();
-    at.toArray(this.columns.column(0), 3 * i);
-    vector.toArray(this.columns.column(1), 3 * i);
-    color.toArray(this.columns.column(2), 3 * i);
+    const i = this.figures.add();
+    this.figures.put(0, i, 3, at.x, at.y, at.z);
+    this.figures.put(1, i, 3, vector.x, vector.y, vector.z);
+    this.figures.put(2, i, 3, color.r, color.g, color.b);
     ++this.count;
   }
   end(): void {
-    this.columns.end();
+    this.figures.end();
     this.mesh.visible = this.count > 0;
   }
 }
 
-/** Dots, as eight-sided discs that turn to the camera. */
+/** Round dots, a vertex each. */
 export class Balls {
-  private readonly geometry = new THREE.InstancedBufferGeometry();
-  private readonly columns: Columns;
-  private readonly mesh: THREE.Mesh;
+  private readonly figures = new Figures([0, 0, 0], [], {place: 4, tint: 3});
+  private readonly points: THREE.Points;
+
   constructor(parent: THREE.Object3D, isOnTop: boolean) {
-    const sides = 8;
-    const corners: number[] = [];
-    const triangles: number[] = [];
-    for (let k = 0; k < sides; ++k) {
-      corners.push(Math.cos(2 * Math.PI * k / sides), Math.sin(2 * Math.PI * k / sides), 0);
-      if (k >= 2) triangles.push(0, k - 1, k);
-    }
-    this.geometry.setAttribute('position', new THREE.Float32BufferAttribute(corners, 3));
-    this.geometry.setIndex(triangles);
-    this.columns = new Columns(this.geometry, {place: 4, tint: 3});
-    this.mesh = makeBillboards(this.geometry, `
-      attribute vec4 place;
+    const uniforms = {pixels: {value: 1}};
+    this.points = new THREE.Points(this.figures.geometry, makeMaterial(`
+      attribute vec4 place; uniform float pixels;
       void main() {
         shade = tint;
-        gl_Position = projectionMatrix * (viewMatrix * vec4(place.xyz, 1.0) + vec4(position.xy * place.w, 0.0, 0.0));
-      }`, {}, isOnTop);
-    this.mesh.renderOrder = isOnTop ? 5 : 0;
-    parent.add(this.mesh);
+        gl_Position = projectionMatrix * viewMatrix * vec4(place.xyz, 1.0);
+        gl_PointSize = max(2.0, place.w * projectionMatrix[1][1] * pixels / gl_Position.w);
+      }`, 'if (length(gl_PointCoord - 0.5) > 0.5) discard;', uniforms, isOnTop));
+    this.points.frustumCulled = false;
+    this.points.renderOrder = isOnTop ? 5 : 0;
+    const size = new THREE.Vector2();
+    this.points.onBeforeRender = (renderer) => { uniforms.pixels.value = renderer.getDrawingBufferSize(size).y; };
+    parent.add(this.points);
   }
   begin(): void {
-    this.columns.count = 0;
+    this.figures.count = 0;
   }
   add(at: THREE.Vector3, radius: number, color: THREE.Color): void {
-    const i = this.columns.add();
-    const place = this.columns.column(0);
-    at.toArray(place, 4 * i);
-    place[4 * i + 3] = radius;
-    color.toArray(this.columns.column(1), 3 * i);
+    const i = this.figures.add();
+    this.figures.put(0, i, 4, at.x, at.y, at.z, radius);
+    this.figures.put(1, i, 3, color.r, color.g, color.b);
   }
   end(): void {
-    this.columns.end();
-    this.mesh.visible = this.columns.count > 0;
+    this.figures.end();
+    this.points.visible = this.figures.count > 0;
   }
 }
 

@@ -2,6 +2,7 @@
 // cylinders; a capsule is a cylinder with two spheres. Whatever comes as triangles has a mesh of its
 // own, shared by equal shapes.
 import * as THREE from 'three';
+import {MergedMesh} from './merged';
 import {colorOfBody, parseColor, STATIC_COLOR} from './palette';
 import type {GeometryInfo, Header, Pose7, Recording} from './recording';
 import type {Arrays} from './source';
@@ -108,6 +109,7 @@ export function radiusOf(geometry: GeometryInfo): number {
 export interface BodyLook {
   opacity: number;
   tint?: THREE.Color;
+  merges?: boolean;  // many shapes become one mesh: there is no graphics card
 }
 
 export class Bodies {
@@ -121,6 +123,7 @@ export class Bodies {
   private readonly instances = new Map<Group, Instance[]>();
   private readonly meshes = new Map<Group, THREE.InstancedMesh>();
   readonly lengths: Float32Array;
+  private readonly merged = new Map<Group, MergedMesh>();
   private readonly closed: THREE.Material;  // nobody sees its inside
   private readonly open: THREE.Material;
   private readonly scratch = new THREE.Matrix4();
@@ -146,7 +149,8 @@ export class Bodies {
       if (!Number.isNaN(radius)) this.radii[shape.frame] = Math.max(this.radii[shape.frame], radius + offset);
       this.addShape(shape.frame, geometry, shape.geometry, shape.pose, this.colorOf(shape.frame, shape.color));
     });
-    const segments = this.header.shapes.length > 300 ? 12 : 24;
+    // Among many each is small in the picture.
+    const segments = this.header.shapes.length <= 300 ? 24 : this.look.merges ? 8 : 12;
     for (const [name, list] of this.instances) {
       if (name === 'sphere') this.addMesh(name, list, makeSphere(segments / 4));
       if (name === 'box') this.addMesh(name, list, withoutMarks(new THREE.BoxGeometry(1, 1, 1)));
@@ -220,11 +224,25 @@ export class Bodies {
     mesh.castShadow = this.look.opacity === 1;
     mesh.receiveShadow = this.look.opacity === 1;
     mesh.renderOrder = this.look.opacity < 1 ? 1 : 0;
+    if (this.look.merges && MergedMesh.isWorthwhile(geometry, list.length)) this.merge(name, mesh, list);
     this.frameOfInstance.set(mesh, Int32Array.from(list, (instance) => instance.frame));
     list.forEach((instance, i) => mesh.setColorAt(i, instance.color));
     this.meshes.set(name, mesh);
     this.group.add(mesh);
     this.place();
+  }
+
+  /** Draws the instances as one mesh; they themselves stay for picking. */
+  private merge(name: Group, mesh: THREE.InstancedMesh, list: Instance[]): void {
+    const merged = new MergedMesh(mesh.geometry, mesh.material as THREE.Material, list.length);
+    mesh.visible = false;
+    mesh.instanceMatrix = new THREE.InstancedBufferAttribute(merged.matrices.subarray(0, 16 * list.length), 16);
+    merged.mesh.castShadow = mesh.castShadow;
+    merged.mesh.receiveShadow = mesh.receiveShadow;
+    merged.mesh.renderOrder = mesh.renderOrder;
+    merged.paint((i) => list[i].color);
+    this.merged.set(name, merged);
+    this.group.add(merged.mesh);
   }
 
   /** Moves everything to a row of a chunk of poses. */
@@ -251,13 +269,16 @@ export class Bodies {
         multiply(this.matrices, 16 * frame, local.elements, link >= 0 ? this.lengths[link] : 1, out, 16 * i);
       }
       mesh.instanceMatrix.needsUpdate = true;
+      this.merged.get(name)?.update();
     }
   }
 
   /** Colours frames by a function; without one as they are by themselves. */
   paint(colorOf?: (frame: number) => THREE.Color | undefined): void {
     for (const [name, mesh] of this.meshes) {
-      this.instances.get(name)!.forEach((instance, i) => mesh.setColorAt(i, colorOf?.(instance.frame) ?? instance.color));
+      const list = this.instances.get(name)!;
+      this.merged.get(name)?.paint((i) => colorOf?.(list[i].frame) ?? list[i].color);
+      list.forEach((instance, i) => mesh.setColorAt(i, colorOf?.(instance.frame) ?? instance.color));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
   }

@@ -417,14 +417,39 @@ class PhaseChart extends Chart {
     context.strokeStyle = CURVES[0];
     context.lineWidth = 1;
     context.beginPath();
-    // A point that moves by less than a third of a pixel is not seen.
+    // A point that moves by less than a third of a pixel is not seen, nor is a cycle that runs over earlier ones: what was
+    // drawn is marked in halves of a pixel. One path of all would take a renderer in software longer than anybody waits.
+    const across = 2 * Math.ceil(frame.width) + 2;
+    const isDrawn = new Uint8Array(across * (2 * Math.ceil(frame.height) + 2));
+    const mark = (px: number, py: number): boolean => {
+      const cell = Math.round(2 * py) * across + Math.round(2 * px);
+      if (!(px >= 0 && py >= 0 && px <= frame.width && py <= frame.height)) return false;
+      const wasDrawn = isDrawn[cell] === 1;
+      isDrawn[cell] = 1;
+      return wasDrawn;
+    };
     let [lastX, lastY] = [NaN, NaN];
+    let wasOld = false;
+    let isPen = false;  // down at the last point
+    let inPath = 0;
     for (let i = 0; i < x.length; ++i) {
       const [px, py] = [sx(x[i]), sy(y[i])];
       if (Math.abs(px - lastX) + Math.abs(py - lastY) < 0.33) continue;
-      if (Number.isNaN(lastX)) context.moveTo(px, py);
-      else context.lineTo(px, py);
-      [lastX, lastY] = [px, py];
+      const isOld = mark(px, py);
+      if (Number.isNaN(lastX) || (isOld && wasOld)) {
+        isPen = false;
+      } else {
+        if (!isPen) context.moveTo(lastX, lastY);
+        context.lineTo(px, py);
+        isPen = true;
+        if (++inPath === 500) {
+          context.stroke();
+          context.beginPath();
+          isPen = false;
+          inPath = 0;
+        }
+      }
+      [lastX, lastY, wasOld] = [px, py, isOld];
     }
     context.stroke();
     context.fillStyle = CURVES[1];

@@ -57,7 +57,7 @@ export class Viewer {
     this.isMoving = header.frames.map((frame) => frame.kind === 'dynamic');
     const isFlat = !header.frames.some((frame) => frame.kind === 'dynamic' || frame.kind === 'kinematic');
     this.stage = new Stage(container, header.up, isFlat || isPlanar(recording), isLarge && isSoftware);
-    this.bodies = new Bodies(header, {opacity: 1});
+    this.bodies = new Bodies(header, {opacity: 1, merges: isSoftware});
     if (ghost) this.ghostBodies = new Bodies(ghost.header, {opacity: 0.35, tint: new THREE.Color('#7c8aa5')});
     const size = (): number => this.markSize();
     this.contacts = new ContactOverlay(this.isMoving, size);

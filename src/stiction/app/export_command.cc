@@ -148,6 +148,9 @@ void write_pictures(const ExportOptions& options) {
 int export_recording(const ExportOptions& options) {
   for (const std::string& output : {options.csv, options.svg, options.gltf, options.fclib})
     if (!output.empty()) demand_other_file(options.recording, output);
+  if (!options.gltf.empty() && !options.gltf.ends_with(".gltf") && !options.gltf.ends_with(".glb"))
+    throw InputError(
+        fmt::format("--gltf is '{}', must end in .gltf (text) or .glb (binary)", options.gltf));
   if (!options.fclib.empty() && !write_fclib(options)) return kBadInput;
   if (!options.gltf.empty() || !options.vtk.empty()) write_pictures(options);
   if (options.csv.empty() && options.svg.empty()) return kDone;
@@ -173,12 +176,7 @@ void add_export_command(CLI::App& app, Action& action) {
   command->add_option("--y", options->y, "column for --svg; default: the first coordinate");
   command->add_option("--from", options->from, "leave out what is earlier, for --svg [s]");
   command->add_flag("--log", options->is_logarithmic, "a logarithmic axis of --y, for --svg");
-  command->add_option("--gltf", options->gltf, "write an animated scene, .gltf or .glb")
-      ->check([](const std::string& path) -> std::string {
-        return path.ends_with(".gltf") || path.ends_with(".glb")
-                   ? ""
-                   : fmt::format("is '{}', must end in .gltf (text) or .glb (binary)", path);
-      });
+  command->add_option("--gltf", options->gltf, "write an animated scene, .gltf or .glb");
   command->add_option("--vtk", options->vtk, "write bodies and contacts for ParaView to a folder");
   command
       ->add_option("--rate", options->rate, "pictures per simulated second, for --gltf and --vtk")
