@@ -11,7 +11,7 @@ int main() {
   const char* text = R"({
     "stiction": 1, "name": "ball",
     "gravity": [0, 0, -9.81],
-    "materials": {"rubber": {"mu": 0.5, "restitution": 0.5}},
+    "materials": {"rubber": {"mu": 0.5}},
     "bodies": [
       {"name": "ball", "mass": 1, "position": [0, 0, 0.2], "velocity": [1, 0, 0],
        "shapes": [{"type": "sphere", "radius": 0.1, "material": "rubber"}]},
