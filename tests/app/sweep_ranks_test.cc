@@ -18,7 +18,7 @@ class SweepRanks : public SweepTest {
 #endif
   }
 
-  SubprocessResult run_ranks(int count, std::vector<std::string> arguments,
+  SubprocessResult run_ranks([[maybe_unused]] int count, std::vector<std::string> arguments,
                              SubprocessOptions options = {}) const {
     std::vector<std::string> all;
 #ifdef STICTION_MPIRUN

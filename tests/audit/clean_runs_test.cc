@@ -67,6 +67,19 @@ TEST(CleanRuns, BreakNoLawWithOtherOptions) {
   }));
 }
 
+/// A contact that parts has no impulse, and the apex of its cone is nearest.
+TEST(CleanRuns, BreakNoLawWhereABallBouncesOnAPolygonOfFriction) {
+  const Scene scene = testing::scene_from_text(R"({"stiction": 1, "name": "ball",
+    "simulate": {"scheme": "moreau", "h": 1e-3, "friction": "polygon:8"}, "gravity": [0, 0, -9.81],
+    "materials": {"rubber": {"mu": 0.5, "restitution": 0.5}},
+    "bodies": [
+      {"name": "ball", "mass": 1, "position": [0, 0, 0.11], "velocity": [1, 0, -1],
+       "shapes": [{"type": "sphere", "radius": 0.1, "material": "rubber"}]},
+      {"name": "ground", "static": true, "shapes": [{"type": "plane", "material": "rubber"}]}]})");
+  const AuditReport report = testing::AuditedRun(scene, testing::options_of(scene), 40).audit();
+  EXPECT_EQ(testing::broken_laws(report), "");
+}
+
 /// The corner of the box is longer than the friction coefficient.
 TEST(CleanRuns, BreakNoLawWhereABoxOfFrictionSlipsDiagonally) {
   const Scene scene = testing::scene_from_text(R"({"stiction": 1, "name": "diagonal",

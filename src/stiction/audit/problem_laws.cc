@@ -383,13 +383,16 @@ class Judge {
     // The slope is positive beyond, since ‖β‖ ≤ μ'ν times the section's radius.
     double low = 0, high = std::max(0.0, z[0]) +
                            local.mu * section_radius(section, num_tangents) * z_T.norm();
-    while (true) {
+    // Below, the apex is nearest; polygons of a size whose square is no number have no edges.
+    const double smallest = 1e-30 * z.norm();
+    while (high > smallest) {
       const double middle = 0.5 * (low + high);
       if (!(middle > low && middle < high)) break;
       const Vector2d beta = tangential(middle);
       const double slope = middle - z[0] - (z_T - beta).dot(beta) / middle;
       (slope < 0 ? low : high) = middle;
     }
+    if (high <= smallest) return local.r.norm();
     Vector3d nearest;
     nearest[0] = high;
     nearest.tail<2>() = tangential(high);

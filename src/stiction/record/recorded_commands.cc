@@ -24,12 +24,12 @@ std::vector<RecordedCommand> read_recorded_commands(const Hdf5File& file) {
 }
 
 void refuse_steered_run(const std::string& path) {
-  const std::vector<RecordedCommand> commands = read_recorded_commands(Hdf5File::open(path));
+  const std::vector<RecordedCommand> commands =
+      read_recorded_commands(Hdf5File::open(path, Hdf5File::CutFiles::kTake));
   if (commands.empty()) return;
   throw InputError(fmt::format(
       "recording '{}' is of a run that was steered: {} {} acted on it, the first at t = {} s. No "
-      "law "
-      "was checked, since its scene alone does not say what happened. 'stiction run --replay' "
+      "law was checked, since its scene alone does not say what happened. 'stiction run --replay' "
       "repeats it step by step, and every step carries its certificate",
       path, commands.size(), commands.size() == 1 ? "command" : "commands", commands.front().time));
 }
