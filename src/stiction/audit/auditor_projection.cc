@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/IterativeLinearSolvers>
+#include <Eigen/QR>
 #include <Eigen/Sparse>
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,8 @@ constexpr double kFeasible = 1e-9;
 constexpr double kAstray = 0.02;
 /// Least squares are as accurate, which is far below that share.
 constexpr double kLeast = 1e-6;
+/// Numbers of a matrix that a dense decomposition takes well below a second for.
+constexpr Eigen::Index kDense = 250'000;
 /// [m] or [rad]: rows of gaps above it take no part.
 constexpr double kOpen = 1e-6;
 
@@ -91,7 +94,12 @@ void Auditor::check_projection(const std::vector<AuditedPhase>& phases, std::siz
   Eigen::SparseMatrix<double> gradients(num_v, num_rows);
   gradients.setFromTriplets(entries.begin(), entries.end());
   VectorXd astray = moved;
-  if (num_rows > 0) {
+  // Mechanisms have rows that depend on others, which iterations do not cope with; what is large is
+  // contacts for the most part.
+  if (num_rows > 0 && num_v * num_rows <= kDense) {
+    const Eigen::CompleteOrthogonalDecomposition<MatrixXd> least{MatrixXd(gradients)};
+    astray -= gradients * VectorXd(least.solve(moved));
+  } else if (num_rows > 0) {
     Eigen::LeastSquaresConjugateGradient<Eigen::SparseMatrix<double>> least;
     least.setTolerance(kLeast);
     least.setMaxIterations(10 * (num_v + num_rows));
