@@ -17,4 +17,9 @@ namespace stiction::testing {
 
 inline constexpr bool kHasSanitizers = ST_HAS_SANITIZERS;
 
+/// The number of cases, or a `part`-th of them under sanitizers.
+constexpr int fewer_sanitized(int cases, int part = 10) {
+  return kHasSanitizers ? cases / part : cases;
+}
+
 }  // namespace stiction::testing

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "bench/peers/bullet_dantzig.h"
+#include "bench/peers/bullet_state.h"
 #include "bench/peers/chain.h"
 
 namespace stiction::bench {
@@ -21,9 +22,6 @@ struct BulletSettings {
   int iterations = 10;
   double erp = 0.2;  // share of a joint error that one step removes
 };
-
-btVector3 to_bullet(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
-Eigen::Vector3d to_eigen(const btVector3& v) { return {v.x(), v.y(), v.z()}; }
 
 class BulletWorld final : public ChainWorld {
  public:
@@ -52,12 +50,7 @@ class BulletWorld final : public ChainWorld {
 
   void read(std::vector<BodyState>& bodies) override {
     for (int i = 0; i < scene_.num_bodies(); ++i) {
-      const btRigidBody& body = *bodies_[i];
-      const btQuaternion q = body.getWorldTransform().getRotation();
-      bodies[i].p_WB = to_eigen(body.getWorldTransform().getOrigin());
-      bodies[i].R_WB = Eigen::Quaterniond(q.w(), q.x(), q.y(), q.z());
-      bodies[i].v_WB = to_eigen(body.getLinearVelocity());
-      bodies[i].w_WB = to_eigen(body.getAngularVelocity());
+      bodies[i] = read_state(*bodies_[i]);
     }
   }
 

@@ -5,15 +5,13 @@
 #include <BulletDynamics/Featherstone/btMultiBodyDynamicsWorld.h>
 #include <btBulletDynamicsCommon.h>
 
+#include "bench/peers/bullet_state.h"
 #include "bench/peers/chain.h"
 
 namespace stiction::bench {
 namespace {
 
 enum class MultiBodyIntegrator { kEuler, kRungeKutta };
-
-btVector3 to_bullet(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
-Eigen::Vector3d to_eigen(const btVector3& v) { return {v.x(), v.y(), v.z()}; }
 
 class MultiBodyWorld final : public ChainWorld {
  public:
@@ -48,9 +46,8 @@ class MultiBodyWorld final : public ChainWorld {
     chain_.compTreeLinkVelocities(omega_.data(), velocity_.data());  // in the axes of each link
     for (int i = 0; i < scene_.num_bodies(); ++i) {
       const btTransform& X_WB = chain_.getLink(i).m_cachedWorldTransform;
-      const btQuaternion q = X_WB.getRotation();
       bodies[i].p_WB = to_eigen(X_WB.getOrigin());
-      bodies[i].R_WB = Eigen::Quaterniond(q.w(), q.x(), q.y(), q.z());
+      bodies[i].R_WB = to_eigen(X_WB.getRotation());
       bodies[i].v_WB = to_eigen(X_WB.getBasis() * velocity_[i + 1]);
       bodies[i].w_WB = to_eigen(X_WB.getBasis() * omega_[i + 1]);
     }

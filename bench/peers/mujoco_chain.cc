@@ -77,13 +77,7 @@ class MujocoWorld final : public ChainWorld {
     mj_comVel(model_.get(), data_.get());
     for (int i = 0; i < scene_.num_bodies(); ++i) {
       const int body = i + 1;  // 0 is the world
-      const mjtNum* q = data_->xquat + 4 * body;
-      mjtNum velocity[6];  // angular, linear, of the centre of mass, in world axes
-      mj_objectVelocity(model_.get(), data_.get(), mjOBJ_BODY, body, velocity, 0);
-      bodies[i].p_WB = Eigen::Vector3d::Map(data_->xipos + 3 * body);
-      bodies[i].R_WB = Eigen::Quaterniond(q[0], q[1], q[2], q[3]);
-      bodies[i].w_WB = Eigen::Vector3d::Map(velocity);
-      bodies[i].v_WB = Eigen::Vector3d::Map(velocity + 3);
+      bodies[i] = read_state(*model_, *data_, body);
     }
   }
 

@@ -28,6 +28,14 @@ bool has_been_reset(const mjData& data) {
          0;
 }
 
+BodyState read_state(const mjModel& model, const mjData& data, int body) {
+  const mjtNum* q = data.xquat + 4 * body;
+  mjtNum velocity[6];  // angular, linear, of the centre of mass, in world axes
+  mj_objectVelocity(&model, &data, mjOBJ_BODY, body, velocity, 0);
+  return {Eigen::Vector3d::Map(data.xipos + 3 * body), Eigen::Quaterniond(q[0], q[1], q[2], q[3]),
+          Eigen::Vector3d::Map(velocity + 3), Eigen::Vector3d::Map(velocity)};
+}
+
 std::string format_vector(const Eigen::Vector3d& v) {
   return fmt::format("{:.17g} {:.17g} {:.17g}", v.x(), v.y(), v.z());
 }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "bench/peers/body_state.h"
+
 namespace stiction::bench {
 
 struct MujocoModelDeleter {
@@ -23,6 +25,9 @@ MujocoModel load_mujoco_model(const std::string& text);
 
 /// Whether MuJoCo has put everything back to the start since a number became too large.
 bool has_been_reset(const mjData& data);
+
+/// After mj_comVel.
+BodyState read_state(const mjModel& model, const mjData& data, int body);
 
 /// "x y z" with all digits.
 std::string format_vector(const Eigen::Vector3d& v);

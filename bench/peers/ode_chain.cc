@@ -41,11 +41,7 @@ class OdeWorld final : public ChainWorld {
 
   void read(std::vector<BodyState>& bodies) override {
     for (int i = 0; i < scene_.num_bodies(); ++i) {
-      const dReal* q = dBodyGetQuaternion(bodies_[i]);
-      bodies[i].p_WB = Eigen::Vector3d::Map(dBodyGetPosition(bodies_[i]));
-      bodies[i].R_WB = Eigen::Quaterniond(q[0], q[1], q[2], q[3]);
-      bodies[i].v_WB = Eigen::Vector3d::Map(dBodyGetLinearVel(bodies_[i]));
-      bodies[i].w_WB = Eigen::Vector3d::Map(dBodyGetAngularVel(bodies_[i]));
+      bodies[i] = read_state(bodies_[i]);
     }
   }
 

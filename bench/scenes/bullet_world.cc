@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "bench/peers/bullet_dantzig.h"
+#include "bench/peers/bullet_state.h"
 #include "bench/scenes/contender.h"
 
 namespace stiction::bench {
@@ -20,10 +21,6 @@ struct BulletSettings {
 constexpr int kAccurateIterations = 1000;
 /// [N² s²] Sweeps end when no impulse changes by more than the root of this.
 constexpr double kAccurateThreshold = 1e-14;
-
-btVector3 to_bullet(const Eigen::Vector3d& v) { return {v.x(), v.y(), v.z()}; }
-btQuaternion to_bullet(const Eigen::Quaterniond& q) { return {q.x(), q.y(), q.z(), q.w()}; }
-Eigen::Vector3d to_eigen(const btVector3& v) { return {v.x(), v.y(), v.z()}; }
 
 std::unique_ptr<btCollisionShape> make_shape(const Shape& shape) {
   if (const auto* sphere = std::get_if<Sphere>(&shape))
@@ -74,12 +71,7 @@ class BulletWorld final : public SceneWorld {
   void read(std::vector<BodyState>& bodies) override {
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       if (scene_.bodies[i].is_static) continue;
-      const btRigidBody& body = *bodies_[i];
-      const btQuaternion q = body.getWorldTransform().getRotation();
-      bodies[i].p_WB = to_eigen(body.getWorldTransform().getOrigin());
-      bodies[i].R_WB = Eigen::Quaterniond(q.w(), q.x(), q.y(), q.z());
-      bodies[i].v_WB = to_eigen(body.getLinearVelocity());
-      bodies[i].w_WB = to_eigen(body.getAngularVelocity());
+      bodies[i] = read_state(*bodies_[i]);
     }
   }
 

@@ -154,14 +154,7 @@ class MujocoWorld final : public SceneWorld {
     mj_comVel(model_.get(), data_.get());
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       if (scene_.bodies[i].is_static) continue;
-      const int body = ids_[i];
-      const mjtNum* q = data_->xquat + 4 * body;
-      mjtNum velocity[6];  // angular, linear, of the centre of mass, in world axes
-      mj_objectVelocity(model_.get(), data_.get(), mjOBJ_BODY, body, velocity, 0);
-      bodies[i].p_WB = Eigen::Vector3d::Map(data_->xipos + 3 * body);
-      bodies[i].R_WB = Eigen::Quaterniond(q[0], q[1], q[2], q[3]);
-      bodies[i].w_WB = Eigen::Vector3d::Map(velocity);
-      bodies[i].v_WB = Eigen::Vector3d::Map(velocity + 3);
+      bodies[i] = read_state(*model_, *data_, ids_[i]);
     }
   }
 

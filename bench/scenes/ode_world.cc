@@ -61,11 +61,7 @@ class OdeWorld final : public SceneWorld {
   void read(std::vector<BodyState>& bodies) override {
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       if (bodies_[i] == nullptr) continue;
-      const dReal* q = dBodyGetQuaternion(bodies_[i]);
-      bodies[i].p_WB = Eigen::Vector3d::Map(dBodyGetPosition(bodies_[i]));
-      bodies[i].R_WB = Eigen::Quaterniond(q[0], q[1], q[2], q[3]);
-      bodies[i].v_WB = Eigen::Vector3d::Map(dBodyGetLinearVel(bodies_[i]));
-      bodies[i].w_WB = Eigen::Vector3d::Map(dBodyGetAngularVel(bodies_[i]));
+      bodies[i] = read_state(bodies_[i]);
     }
   }
 

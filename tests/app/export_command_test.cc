@@ -197,5 +197,19 @@ TEST_F(ExportCommand, RefusesRatesAndEndingsThatMeanNothing) {
   EXPECT_FALSE(has_file("r.glb") || has_file("r.txt"));
 }
 
+TEST_F(ExportCommand, RefusesAPictureWithoutNumbersAndWritesNothing) {
+  // What the picture shows leaves the real numbers after 0.05 s, though the motion does not.
+  const std::string scene = scene_file(R"j({"stiction": 1, "name": "r",
+"simulate": {"h": 0.01, "duration": 0.1},
+"generalized": {"coordinates": {"x": {"velocity": 1}}, "mass": [[1]]},
+"view": {"frames": [{"name": "ball", "position": ["sqrt(0.055 - x)", 0, 0],
+                     "shapes": [{"type": "sphere", "radius": 0.1}]}]}})j");
+  ASSERT_EQ(stiction({"run", scene}).exit_code, 0);
+  const auto result = stiction({"export", "r.h5", "--gltf", "r.glb"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("a pose at t = 0.06 s is not finite"), std::string::npos) << result.err;
+  EXPECT_FALSE(has_file("r.glb"));
+}
+
 }  // namespace
 }  // namespace stiction

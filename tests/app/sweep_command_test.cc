@@ -109,15 +109,8 @@ TEST_F(Sweep, RunsThatTakeTooLongAreEndedAndTheOthersGoOn) {
 TEST_F(Sweep, ARunThatCrashesIsALineOfItsOwn) {
   const std::string path =
       study(R"("vary": {"simulate.duration": {"values": [0.001, 1e5, 0.002]}})");
-  SubprocessOptions options;
-  options.signal = SIGCONT;  // never sent: what is asked kills
-  options.signal_when = [&] {
-    if (has_file("out/journal.txt") && num_lines("out/journal.txt") == 3)
-      for (const pid_t process : run_processes()) ::kill(process, SIGSEGV);
-    return false;
-  };
   const SubprocessResult result =
-      stiction({"sweep", path, "--out", file("out"), "--workers", "2"}, options);
+      stiction({"sweep", path, "--out", file("out"), "--workers", "2"}, crash_after(3));
   EXPECT_EQ(result.exit_code, 3) << result.err;
   EXPECT_EQ(num_lines("out/results.csv"), 3);
   EXPECT_NE(text("out/failures.csv").find("1,1e5,crashed,"), std::string::npos)

@@ -1,5 +1,6 @@
 #include "tests/app/sweep_test.h"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -41,6 +42,17 @@ std::vector<pid_t> SweepTest::run_processes() const {
   for (const auto& [process, parent] : parents)
     if (parents.contains(parent)) found.push_back(process);
   return found;
+}
+
+SubprocessOptions SweepTest::crash_after(int journal_lines) const {
+  SubprocessOptions options;
+  options.signal = SIGCONT;  // never sent: what is asked kills
+  options.signal_when = [this, journal_lines] {
+    if (has_file("out/journal.txt") && num_lines("out/journal.txt") == journal_lines)
+      for (const pid_t process : run_processes()) ::kill(process, SIGSEGV);
+    return false;
+  };
+  return options;
 }
 
 }  // namespace stiction

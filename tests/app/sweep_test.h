@@ -19,6 +19,8 @@ class SweepTest : public ProgramTest {
   /// Processes that runs of this test's study are executed in: those whose parent is one of the
   /// program, too.
   std::vector<pid_t> run_processes() const;
+  /// Crashes what runs once the journal of the study in the folder `out` has this many lines.
+  SubprocessOptions crash_after(int journal_lines) const;
 };
 
 }  // namespace stiction

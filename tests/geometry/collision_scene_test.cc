@@ -14,6 +14,7 @@
 
 #include "stiction/base/error.h"
 #include "stiction/base/random.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
@@ -163,7 +164,7 @@ TEST(CollisionScene, HasTheSameBitsForAnyNumberOfThreads) {
   CollisionScene one(1), two(2), three(3);
   for (CollisionScene* scene : {&one, &two, &three}) crowd.add_to(*scene);
   Random random(14);
-  for (int step = 0; step < 5; ++step) {
+  for (int step = 0; step < testing::fewer_sanitized(5, 3); ++step) {
     Detection a, b, c;
     const DetectionOptions options{.reach = 0.01, .wants_alternatives = true};
     one.detect(crowd.poses, options, a);

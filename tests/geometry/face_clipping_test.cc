@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stiction/base/random.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
@@ -67,8 +68,9 @@ TEST_P(PolygonOfSize, ClipsSegmentsAtTheSidesItNames) {
     const Vector2d q(random.uniform(-2, 2), random.uniform(-2, 2));
     const ClippedSegment part = polygon.clip(p, q, 0);
     double nearest = 1e300;
-    for (int i = 0; i <= 1000; ++i) {
-      nearest = std::min(nearest, height_over(polygon, p + i / 1000.0 * (q - p)));
+    constexpr int kPlaces = testing::fewer_sanitized(1000);
+    for (int i = 0; i <= kPlaces; ++i) {
+      nearest = std::min(nearest, height_over(polygon, p + i / double{kPlaces} * (q - p)));
     }
     if (nearest < 0) {
       EXPECT_TRUE(part.hits);

@@ -12,6 +12,7 @@
 #include "tests/fitted_slope.h"
 #include "tests/gravity.h"
 #include "tests/laws/rigid_rules.h"
+#include "tests/sanitizers.h"
 
 namespace stiction::testing {
 namespace {
@@ -142,8 +143,9 @@ TEST(KinematicBody, DrivesAPendulumLikeItsOwnCoordinateDoes) {
 TEST(KinematicBody, HingeOnATurningBodyCountsItsOwnTurns) {
   constexpr double kRate = 6, kStiffness = 20, kInertia = 0.3, kSpeed = 2;
   const double amplitude = kSpeed / std::sqrt(kStiffness / kInertia);
-  for (const Vector3d& axis :
-       {Vector3d(0, 0, 1), Vector3d(1, 0, 0), Vector3d(0.6, 0, 0.8), Vector3d(0, 0.8, -0.6)})
+  std::vector<Vector3d> axes = {{0, 0.8, -0.6}, {0.6, 0, 0.8}, {0, 0, 1}, {1, 0, 0}};
+  axes.resize(fewer_sanitized(4, 4));
+  for (const Vector3d& axis : axes)
     for (const Rule& rule : all_rules()) {
       RigidBodyBuilder world;
       const BodyId arm = world.add_body({.name = "arm",

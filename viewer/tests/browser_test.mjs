@@ -503,6 +503,27 @@ claim('a live run that nobody touches is the run without a page', async () => {
   run('verify', file('quiet.h5'));
 });
 
+claim('a rejected step pauses a live run, is explained, and the run goes on with other settings', async () => {
+  const scene = file('edge.json');
+  writeFileSync(scene, JSON.stringify({stiction: 1, name: 'edge', simulate: {h: 0.01, duration: 1},
+                                       generalized: {parameters: {limit: 0.205}, coordinates: {x: {}}, mass: [[1]], force: {x: 'sqrt(limit - t)'}}}));
+  const own = await runLive(scene, '--speed', '0', '--out', file('edge.h5'), '--port', '8955');
+  const tab = await open(browser, own.address);
+  await tab.waitForSelector('.live-panel .fault:not([hidden])');
+  const fault = await tab.locator('.live-panel .fault').textContent();
+  assert(fault.includes('not finite'), `the page says ${fault}`);
+  const stopped = await liveStatus(own.address);
+  assert(stopped.state === 'paused' && stopped.step > 15 && stopped.step < 25, `it is ${stopped.state} at step ${stopped.step}`);
+  await tell(own.address, {set: {parameters: {limit: 10}}});
+  await tell(own.address, {play: true});
+  await tab.waitForFunction(() => stiction.live.status.state === 'end');
+  assert(await own.end() === 0, 'a run that got over it does not end with 0');
+  run('run', '--replay', file('edge.h5'), '--out', file('edge-again.h5'), '--quiet');
+  table(file('edge.h5'));
+  table(file('edge-again.h5'));
+  assert(readFileSync(file('edge.h5.csv'), 'utf8') === readFileSync(file('edge-again.h5.csv'), 'utf8'), 'the replay differs');
+});
+
 claim('commands are taken from the run\'s own page only', async () => {
   const own = await runLive(join(here, '../../examples/woodpecker.json'), '--paused', '--out', file('bird.h5'), '--port', '8960');
   const status = async (command, headers) => (await tell(own.address, command, headers)).status;
