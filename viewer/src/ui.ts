@@ -326,7 +326,8 @@ export class Interface {
   /** The panel of a run takes the place of the layers, which are not far away. */
   addRunPanel(panel: HTMLElement): void {
     this.root.classList.add('live-run');
-    this.stage.append(panel);
+    if (this.stage.hidden) this.side.prepend(panel);
+    else this.stage.append(panel);
     this.layersPanel.hidden = true;
     this.updateCovered();
     this.viewer?.stage.frame();

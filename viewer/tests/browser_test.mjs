@@ -9,6 +9,7 @@ import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
 
 const [program, work, only = ''] = process.argv.slice(2);
+process.setMaxListeners(0);  // one for each server that a claim starts
 const here = dirname(fileURLToPath(import.meta.url));
 const page = join(dirname(program), '../../viewer/index.html');
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
