@@ -45,7 +45,7 @@ class CMakeBuild(build_ext):
                 "-DCMAKE_BUILD_TYPE=Release", "-DSTICTION_BUILD_PYTHON=ON",
                 "-DSTICTION_BUILD_APP=OFF", "-DSTICTION_BUILD_TESTS=OFF", "-DSTICTION_BUILD_BENCH=OFF",
                 f"-DPython3_EXECUTABLE={sys.executable}", f"-Dstiction_python_dir={target.parent}",
-                "-DSTICTION_PYTHON_LINKS=OFF",
+                "-DSTICTION_PYTHON_LINKS=OFF", "-DSTICTION_JOIN_SOURCES=ON",
             ]
         )  # fmt: skip
         jobs = os.environ.get("STICTION_JOBS") or str(len(os.sched_getaffinity(0)))
