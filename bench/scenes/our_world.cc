@@ -63,7 +63,8 @@ class OurWorld final : public SceneWorld {
                                         .h = scene.h,
                                         .tolerance = settings.tolerance,
                                         .friction = FrictionSection::disc(),
-                                        .on_failure = OnFailure::kAcceptAndFlag}) {}
+                                        .on_failure = OnFailure::kAcceptAndFlag,
+                                        .sleep = false}) {}  // nothing sleeps in the others
 
   void step() override {
     try {

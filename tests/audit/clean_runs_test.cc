@@ -50,6 +50,42 @@ TEST(CleanRuns, BreakNoLawWhereEventsAreMany) {
   EXPECT_TRUE(check_clean("closing-walls", "trapezoidal-1", 40));
 }
 
+/// Boxes that fall asleep before a ball arrives, and an arm that hangs at rest.
+constexpr const char* kSleepers = R"({
+  "stiction": 1, "name": "sleepers",
+  "simulate": {"h": 0.01, "tol": 1e-8, "friction": "disc", "sleep": true},
+  "gravity": [0, 0, -9.81],
+  "materials": {"stone": {"mu": 0.6}},
+  "bodies": [
+    {"name": "floor", "static": true, "shapes": [{"type": "plane", "material": "stone"}]},
+    {"name": "lower", "position": [0, 0, 0.1], "density": 1000,
+     "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2], "material": "stone"}]},
+    {"name": "upper", "position": [0.02, 0, 0.3], "density": 1000,
+     "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2], "material": "stone"}]},
+    {"name": "ball", "position": [-1.5, 0, 0.4], "velocity": [2, 0, 3], "density": 1000,
+     "shapes": [{"type": "sphere", "radius": 0.1, "material": "stone"}]},
+    {"name": "arm", "position": [3, 0, 1.5], "mass": 1, "inertia": [0.1, 0.1, 0.1]}],
+  "joints": [{"type": "ball", "bodies": ["world", "arm"], "at": [3, 0, 2]}]
+})";
+
+TEST(CleanRuns, BreakNoLawWhereThingsSleepAndWake) {
+  for (const char* scheme : {"moreau", "spook", "stewart-trinkle"}) {
+    SCOPED_TRACE(scheme);
+    const Scene scene = testing::scene_from_text(kSleepers);
+    SimulationOptions options = options_of(scene);
+    options.scheme = scheme;
+    int most_asleep = 0;
+    std::int64_t wakes = 0;
+    const AuditedRun run(scene, options, 110, [&](Simulation& simulation) {
+      most_asleep = std::max(most_asleep, simulation.num_asleep());
+      wakes = simulation.summary().wakes;
+    });
+    EXPECT_EQ(broken_laws(run.audit()), "");
+    EXPECT_EQ(most_asleep, 3);
+    EXPECT_GE(wakes, 1);
+  }
+}
+
 TEST(CleanRuns, BreakNoLawWithOtherOptions) {
   EXPECT_TRUE(check_clean("heavy-chain", "spook", 4, [](SimulationOptions& options) {
     options.stepping.spook.position_iteration = true;

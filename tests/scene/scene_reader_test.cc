@@ -76,11 +76,11 @@ TEST(SceneReader, UnknownFrictionSectionSaysWhatToWrite) {
 
 TEST(SceneReader, EverySettingIsRead) {
   const SimulateSettings s =
-      accepted(
-          with_simulate("\"scheme\": \"spook\", \"solver\": \"lemke\", \"h\": \"1/(10*a)\", "
-                        "\"duration\": \"a\", \"tol\": 1e-7, \"friction\": \"disc\", \"every\": 5, "
-                        "\"on_failure\": \"retry-smaller\", \"penetration_tolerance\": 0.25, "
-                        "\"project_start\": true"))
+      accepted(with_simulate("\"scheme\": \"spook\", \"solver\": \"lemke\", \"h\": \"1/(10*a)\", "
+                             "\"duration\": \"a\", \"tol\": 1e-7, \"friction\": \"disc\", "
+                             "\"every\": 5, \"sleep\": true, "
+                             "\"on_failure\": \"retry-smaller\", \"penetration_tolerance\": 0.25, "
+                             "\"project_start\": true"))
           .simulate;
   EXPECT_EQ(s.scheme, "spook");
   EXPECT_EQ(s.solver, "lemke");
@@ -89,6 +89,7 @@ TEST(SceneReader, EverySettingIsRead) {
   EXPECT_EQ(s.tolerance, 1e-7);
   EXPECT_EQ(to_text(s.friction), "disc");
   EXPECT_EQ(s.every, 5);
+  EXPECT_TRUE(s.sleep);
   EXPECT_EQ(s.on_failure, "retry-smaller");
   EXPECT_EQ(s.penetration_tolerance, 0.25);
   EXPECT_TRUE(s.project_start);

@@ -102,6 +102,31 @@ TEST(Allocation, NoneWithRigidBodiesAfterWarmUp) {
     }
 }
 
+/// A box that sleeps, and a ball that rolls past it.
+TEST(Allocation, NoneWhileOthersSleep) {
+  for (const char* scheme : {"moreau", "spook", "stewart-trinkle"}) {
+    SCOPED_TRACE(scheme);
+    RigidBodyBuilder world;
+    world.set_gravity({0, 0, -9.81});
+    const MaterialId stone = world.add_material({.name = "stone", .mu = 0.5});
+    const BodyId box = world.add_body({.name = "box", .position = {0, 0, 0.5}, .mass = 1},
+                                      {{.shape = Box{.size = {1, 1, 1}}}});
+    world.add_shape({.body = box, .shape = Box{.size = {1, 1, 1}}, .material = stone});
+    const BodyId ball =
+        world.add_body({.name = "ball", .position = {0, 3, 0.5}, .velocity = {1, 0, 0}, .mass = 1},
+                       {{.shape = Sphere{0.5}}});
+    world.add_shape({.body = ball, .shape = Sphere{0.5}, .material = stone});
+    world.add_shape({.body = kWorld, .shape = Plane{}, .material = stone});
+    Simulation simulation(world.build_model(), {.scheme = scheme, .h = 1e-3, .sleep = true});
+    simulation.run(0.5);
+    ASSERT_EQ(simulation.num_asleep(), 1);
+    const long before = g_allocations;
+    for (int k = 0; k < 500; ++k) simulation.step();
+    EXPECT_EQ(g_allocations - before, 0);
+    EXPECT_EQ(simulation.num_asleep(), 1);
+  }
+}
+
 }  // namespace
 }  // namespace stiction
 

@@ -50,6 +50,7 @@ void write_settings(JsonNode& simulate, const SimulateSettings& settings,
   set("on_failure", make_json(settings.on_failure));
   set("every", make_json(static_cast<double>(settings.every)));
   set("project_start", make_json(settings.project_start));
+  if (settings.sleep || options.sleeps) set("sleep", make_json(settings.sleep));
   if (settings.stepping.projection) set("projection", make_json(*settings.stepping.projection));
   if (options.jacobians) set("jacobians", make_json(*options.jacobians));
   if (options.iterates_positions)

@@ -73,6 +73,8 @@ void add_stepping(CLI::App& command, RunOptions& options) {
                    "scheme spook: iterate every step to its end");
   command.add_flag("--project-start", options.projects_start,
                    "move the start to where constraints, gaps and velocities agree");
+  command.add_flag("--sleep,!--no-sleep", options.sleeps,
+                   "leave out what is at rest to rounding, until something changes");
 }
 
 /// What is written where.
@@ -157,6 +159,7 @@ SimulateSettings merged_settings(SimulateSettings settings, const RunOptions& op
   take(options.duration, settings.duration);
   take(options.tolerance, settings.tolerance);
   take(options.every, settings.every);
+  take(options.sleeps, settings.sleep);
   settings.collision.num_threads = options.threads;
   if (options.friction) settings.friction = *try_parse_friction_section(*options.friction);
   if (options.projects_start) settings.project_start = true;

@@ -16,6 +16,7 @@ struct RunOptions {
   std::optional<std::string> scheme, solver, friction, on_failure, jacobians, projection;
   std::optional<double> h, duration, tolerance, error_tolerance;
   std::optional<int> every;
+  std::optional<bool> sleeps;
   bool has_no_events = false;
   bool projects_start = false;
   bool iterates_positions = false;

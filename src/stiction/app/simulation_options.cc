@@ -33,6 +33,7 @@ SimulationOptions to_simulation_options(const SimulateSettings& settings) {
           .on_failure = to_on_failure(settings.on_failure),
           .penetration_tolerance = settings.penetration_tolerance,
           .project_start = settings.project_start,
+          .sleep = settings.sleep,
           .stepping = settings.stepping,
           .collision = settings.collision};
 }

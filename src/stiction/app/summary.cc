@@ -115,6 +115,30 @@ Json times_object(const RunSummary& summary) {
           {"overrun_residual", summary.overrun_residual}};
 }
 
+/// How many bodies sleep now and slept at most, and the share of all steps of bodies that they
+/// slept.
+Json sleep_object(const Simulation& simulation) {
+  const RunSummary& summary = simulation.summary();
+  const double all =
+      static_cast<double>(summary.steps) * static_cast<double>(simulation.model().blocks().size());
+  return {{"is_on", simulation.options().sleep},
+          {"bodies", simulation.num_asleep()},
+          {"bodies_max", summary.asleep_max},
+          {"share", all > 0 ? static_cast<double>(summary.asleep_steps) / all : 0},
+          {"wakes", summary.wakes}};
+}
+
+std::string sleep_line(const Simulation& simulation) {
+  if (!simulation.options().sleep) return {};
+  const Json object = sleep_object(simulation);
+  return fmt::format(
+      "  sleep      {} of {} bodies at the end, {} at most; {:.0f} % of the time of bodies; woken "
+      "{} {}\n",
+      simulation.num_asleep(), simulation.model().blocks().size(), simulation.summary().asleep_max,
+      100 * object["share"].get<double>(), simulation.summary().wakes,
+      simulation.summary().wakes == 1 ? "time" : "times");
+}
+
 std::string budget_line(const Simulation& simulation) {
   const RunSummary& summary = simulation.summary();
   if (!(simulation.options().budget > 0)) return {};
@@ -165,6 +189,7 @@ std::string to_json(const RunReport& report, const Simulation& simulation) {
       {"events", event_object(summary)},
       {"impact_gains", summary.impact_gains},
       {"impact_gain_J", summary.impact_gain},
+      {"sleep", sleep_object(simulation)},
       {"times", times_object(summary)},
       {"notes", simulation.notes()},
       {"recording", report.recording.empty() ? Json(nullptr) : Json(report.recording)},
@@ -197,7 +222,7 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
       "  energy     {:.6g} J -> {:.6g} J: applied {:.3g}, motor {:.3g}, friction {:.3g}, "
       "impact {:.3g}, numerical {:.3g}\n",
       e.start, e.now.total(), e.applied, e.motor, e.friction, e.impact, e.numerical);
-  text += times_line(summary) + budget_line(simulation);
+  text += sleep_line(simulation) + times_line(summary) + budget_line(simulation);
   text += gain_line(summary) + linear_line(summary) + error_lines(simulation);
   if (!report.recording.empty()) text += fmt::format("  recording  {}\n", report.recording);
   return text;

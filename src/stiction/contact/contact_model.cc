@@ -33,7 +33,7 @@ std::uint64_t make_key(int part, int a, int b, std::uint64_t feature) {
   for (const std::uint64_t x :
        {static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), feature})
     key = mixed(key ^ x);
-  return (key >> 2) | (std::uint64_t{1} << 62);
+  return (key >> 2) | ContactModel::kFirstDetectedKey;
 }
 
 ConstVectorRef q_of(const VectorXd& q, const Model::Part& part) {
@@ -151,6 +151,7 @@ bool ContactModel::has_met_others(const State& end) {
 void ContactModel::detect_again(const State& state, double h) {
   detected_.clear();
   alternatives_.clear();
+  met_sleepers_.clear();
   num_reduced_ = 0;
   for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) detect_part(s, state, h);
 }
@@ -167,10 +168,12 @@ void ContactModel::detect_part(int index, const State& state, double h) {
     part.reach[i] = std::max(kReachMargin * part.reach[i], part.smallest_reach[i]);
   part.scene->detect(part.poses,
                      {.reaches = part.reach,
+                      .still = part.is_still,
                       .reduces = options_.reduces,
                       .wants_alternatives = wants_alternatives_},
                      detection_);
   num_reduced_ += detection_.contacts.num_reduced;
+  if (!part.is_still.empty()) note_met_sleepers(part);
   for (const CollisionPair& pair : detection_.pairs) {
     const std::span patches =
         std::span(detection_.contacts.patches).subspan(pair.first_patch, pair.num_patches);
@@ -186,6 +189,40 @@ void ContactModel::detect_part(int index, const State& state, double h) {
         add_contact(index, pair.a, pair.b, detection_.contacts.candidates[k]);
     }
   }
+}
+
+// -------------------------------------------------------------------------------------------------
+// What sleeps
+
+void ContactModel::set_asleep(std::span<const char> is_asleep) {
+  for (PartWithSurfaces& part : surfaces_) {
+    part.is_still.clear();
+    if (std::find(is_asleep.begin(), is_asleep.end(), 1) == is_asleep.end()) continue;
+    for (int i = 0; i < part.surfaces->num_objects(); ++i) {
+      const int block = block_of(part, i);
+      part.is_still.push_back(block >= 0 ? is_asleep[block] : 0);
+    }
+  }
+}
+
+int ContactModel::block_of(const PartWithSurfaces& part, int object) const {
+  const int block = part.surfaces->block_of_object(object);
+  if (block >= 0) return parts()[part.part].first_block + block;
+  return part.surfaces->objects()[object].is_static ? kStatic : kDriven;
+}
+
+std::pair<int, int> ContactModel::blocks_of_contact(int j) const {
+  if (j < num_fixed_contacts()) return {kStatic, kStatic};
+  const DetectedContact& contact = detected_[j - num_fixed_contacts()];
+  const PartWithSurfaces& part = surfaces_[contact.part];
+  return {block_of(part, contact.a), block_of(part, contact.b)};
+}
+
+/// Pairs of two that are still have been left out.
+void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
+  for (const CollisionPair& pair : detection_.pairs)
+    for (const int object : {pair.a, pair.b})
+      if (part.is_still[object] != 0) met_sleepers_.push_back(block_of(part, object));
 }
 
 void ContactModel::add_contact(int index, int a, int b, const ContactCandidate& candidate) {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stiction/base/stepping_options.h"
@@ -40,6 +41,23 @@ class ContactModel : public Model {
   /// The same with a wider reach for shapes that moved further, to `end`, than was expected. False
   /// if they have not met anything new there: then nothing is changed.
   bool detect_further(const State& state, double h, const State& end);
+
+  /// The same as the last detection, after other blocks were put to sleep or woken.
+  void detect_again(const State& state, double h);
+
+  /// Blocks that sleep, one mark per block or none: they have not moved since the last detection
+  /// and do not move until further notice. Contacts among them and with static shapes are not
+  /// detected.
+  void set_asleep(std::span<const char> is_asleep);
+  /// Blocks among those that the last detection has found to meet something that is awake or
+  /// driven; may hold a block several times.
+  const std::vector<int>& met_sleepers() const { return met_sleepers_; }
+  /// The blocks of a contact between shapes; kStatic and kDriven are none. Contacts that systems
+  /// name have {kStatic, kStatic}.
+  static constexpr int kStatic = -1, kDriven = -2;
+  std::pair<int, int> blocks_of_contact(int j) const;
+  /// Keys of contacts between shapes are not below it, those that systems name are.
+  static constexpr std::uint64_t kFirstDetectedKey = std::uint64_t{1} << 62;
 
   /// A generalised force [N, N m] on top of what the systems exert, constant until it is set anew:
   /// what a controller applies. One number per velocity, or none at all. It counts as applied.
@@ -126,11 +144,13 @@ class ContactModel : public Model {
     std::vector<Pose> poses{};
     std::vector<double> reach{};
     std::vector<double> smallest_reach{};
+    std::vector<char> is_still{};  // objects of blocks that sleep; empty: none
   };
 
-  void detect_again(const State& state, double h);
   void detect_part(int index, const State& state, double h);
   bool has_met_others(const State& end);
+  int block_of(const PartWithSurfaces& part, int object) const;
+  void note_met_sleepers(const PartWithSurfaces& part);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
   template <class Rank, class Suppress>
@@ -145,6 +165,7 @@ class ContactModel : public Model {
   bool wants_alternatives_ = false;
   std::vector<double> moved_;  // scratch
   std::vector<std::uint64_t> known_keys_;
+  std::vector<int> met_sleepers_;
   Detection detection_;
   int num_reduced_ = 0;
 };

@@ -92,6 +92,9 @@ std::span<const IndexPair> CollisionScene::find_box_pairs(std::span<const Pose> 
   if (!options.reaches.empty() && options.reaches.size() < objects_.size())
     throw InputError(
         fmt::format("{} reaches for {} objects", options.reaches.size(), objects_.size()));
+  if (!options.still.empty() && options.still.size() < objects_.size())
+    throw InputError(fmt::format("{} marks of still objects for {} objects", options.still.size(),
+                                 objects_.size()));
   for (const int object : moved_static_) {
     const CollisionObject& it = objects_[index(object)];
     // It may have been removed since, and its place taken.
@@ -99,6 +102,9 @@ std::span<const IndexPair> CollisionScene::find_box_pairs(std::span<const Pose> 
   }
   moved_static_.clear();
   for (const int object : moving_) {
+    if (!options.still.empty() && options.still[index(object)] != 0 &&
+        broad_phase_.is_present(object))
+      continue;
     const double own = options.reaches.empty() ? 0 : options.reaches[index(object)];
     place(object, poses[index(object)], options.reach + own);
   }
@@ -117,7 +123,11 @@ void CollisionScene::collect_part(std::span<const IndexPair> box_pairs, std::spa
                                  .reduces = options.reduces,
                                  .wants_alternatives = options.wants_alternatives};
   ContactList& contacts = out.contacts;
+  const auto is_still = [&](int object) {
+    return objects_[index(object)].is_static || options.still[index(object)] != 0;
+  };
   for (const auto& [a, b] : box_pairs) {
+    if (!options.still.empty() && is_still(a) && is_still(b)) continue;
     contact_options.reach = options.reach + reach_of(a) + reach_of(b);
     const int first = static_cast<int>(contacts.candidates.size());
     const int first_patch = static_cast<int>(contacts.patches.size());

@@ -48,6 +48,9 @@ struct DetectionOptions {
   /// [m] ≥ 0, one per object or none: how much further one looks for it, such as the distance that
   /// it can go in a step. Not read for static objects.
   std::span<const double> reaches{};
+  /// One per object or none: those marked are where they were at the last detection. Pairs of two
+  /// of them, or of one and a static object, are left out.
+  std::span<const char> still{};
   bool reduces = true;              // see ContactOptions
   bool wants_alternatives = false;  // see ContactOptions
 };

@@ -240,7 +240,8 @@ void RigidBodySystem::displace(const ConstVectorRef& q, const ConstVectorRef& v,
     const double* from = q.data() + body.q_offset;
     double* to = out.data() + body.q_offset;
     for (int i = 0; i < 3; ++i) to[i] = from[i] + h * six[i];
-    if (body.num_angular == 0)
+    // What rests keeps its pose to the bit: normalizing it once more could change it.
+    if (body.num_angular == 0 || six.isZero(0))
       store(quaternion_at(from + 3), to + 3);
     else
       store((quaternion_at(from + 3) * exponential(h * six.tail<3>())).normalized(), to + 3);

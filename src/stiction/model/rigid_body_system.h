@@ -151,6 +151,9 @@ class RigidBodySystem final : public System, public Surfaces {
 
   const Surfaces* surfaces() const override { return objects_.empty() ? nullptr : this; }
   std::string name_of_object(int object) const override;
+  int block_of_object(int object) const override {
+    return objects_[object].body == kWorld ? -1 : bodies_[objects_[object].body].block;
+  }
   Pose place_object(double t, const ConstVectorRef& q, int object) const override {
     return pose_of(t, q, objects_[object].body) * shapes_[object].frame;
   }

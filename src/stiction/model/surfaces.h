@@ -29,6 +29,8 @@ class Surfaces {
   /// "ball", or "ball[1]" where a body has several shapes.
   virtual std::string name_of_object(int object) const = 0;
 
+  /// The mass block of the system that a shape moves with; −1 if it is static or driven.
+  virtual int block_of_object(int object) const = 0;
   /// Pose of a shape in the world.
   virtual Pose place_object(double t, const ConstVectorRef& q, int object) const = 0;
   /// Of all shapes.

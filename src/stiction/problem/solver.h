@@ -2,6 +2,7 @@
 // nothing of mechanics, a scheme nothing of factorisations.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "stiction/problem/step_problem.h"
@@ -28,6 +29,13 @@ struct [[nodiscard]] SolverReport {
   bool has_answer = true;  // false: the solution is filled with zeros, there is no iterate
 };
 
+/// A part of a problem that was solved by itself, with its part of the answer.
+struct SolvedPart {
+  const StepProblem* problem = nullptr;
+  const StepSolution* solution = nullptr;
+  int first_block = -1;  // of the whole, where the part is an island at rest; −1: all the others
+};
+
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -46,6 +54,11 @@ class Solver {
   /// The judge of this solver, if it has one that may have kept the certificate of the last answer.
   /// Whoever needs a certificate may ask it to recall that one instead of computing it again.
   virtual const Certifier* certifier() const { return nullptr; }
+  /// The parts that the last answer is made of, each to be certified by itself; none: the problem
+  /// as a whole. What is in no part has been certified before, and is the same still.
+  virtual std::span<const SolvedPart> parts() const { return {}; }
+  /// Whether an answer follows from the problem and the start alone, so that it may be remembered.
+  virtual bool depends_on_problem_alone() const { return true; }
 };
 
 }  // namespace stiction

@@ -27,6 +27,7 @@ struct SimulateSettings {
   std::string on_failure = "reject";  // reject, retry-smaller, accept-and-flag
   double penetration_tolerance = 1e-6;
   bool project_start = false;
+  bool sleep = false;
   SteppingOptions stepping{};
   CollisionOptions collision{};
 };

@@ -42,6 +42,7 @@ SimulateSettings read_simulate(const SceneValue& value, const SymbolTable& param
   settings.solver = read_string(value["solver"], settings.solver);
   settings.on_failure = read_string(value["on_failure"], settings.on_failure);
   settings.project_start = value["project_start"].boolean_or(settings.project_start);
+  settings.sleep = value["sleep"].boolean_or(settings.sleep);
   settings.stepping = read_stepping(value, parameters, quantities);
   const SceneValue collision = value["collision"];
   settings.collision.reduces = collision["reduce"].boolean_or(true);

@@ -25,6 +25,7 @@ class MoreauScheme final : public Scheme {
         is_gyroscopic_implicit_(options.stepping.gyroscopic == GyroscopicTerm::kImplicit) {}
 
   std::string_view name() const override { return "moreau"; }
+  bool keeps_rest() const override { return true; }
   /// Contacts that ask for Poisson's law need a scheme that locates collisions.
   void check(const ContactModel& model) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,

@@ -123,7 +123,8 @@ ContactStatus contact_status(const StepProblem& problem, const StepSolution& sol
 
 void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
   for (const ContactOutcome& contact : result.contacts)
-    if (contact.contact < static_cast<int>(slot_.size())) slot_[contact.contact] = -1;
+    if (contact.contact >= 0 && contact.contact < static_cast<int>(slot_.size()))
+      slot_[contact.contact] = -1;
   slot_.resize(model.num_contacts(), -1);
   model_ = &model;
   result.phases.clear();

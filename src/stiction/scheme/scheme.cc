@@ -27,6 +27,7 @@ void SolveStage::begin_step(const Deadline& deadline) {
   report_ = {};
   wall_ = certify_wall_ = 0;
   offending_contacts_.clear();
+  part_certificates_.clear();
 }
 
 const StepSolution& SolveStage::solve(const StepProblem& problem, const StepSolution* start) {
@@ -52,7 +53,9 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   Stopwatch watch;
   // What is asked twice: steps that are repeated since something out of reach might have been met,
   // and those of things at rest.
-  const bool is_worth_keeping = !deadline_.is_limited() && problem.num_contacts() >= kManyContacts;
+  const bool is_worth_keeping = !deadline_.is_limited() &&
+                                problem.num_contacts() >= kManyContacts &&
+                                solver_->depends_on_problem_alone();
   if (is_worth_keeping) start_ = solution_;
   if (!is_worth_keeping || !recall(problem, report)) {
     report = solver_->solve(problem, solution_);
@@ -86,10 +89,19 @@ void SolveStage::commit(const StepProblem& problem, const StepSolution& solution
   report_.stage = std::max(report_.stage, report.stage);
   report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
-  const bool was_good = certificate_.meets(tolerance_);
   Stopwatch watch;
-  certificate_.include(certify(problem, solution));
+  if (solver_->parts().empty()) book(problem, solution, -1);
+  for (const SolvedPart& part : solver_->parts())
+    book(*part.problem, *part.solution, part.first_block);
   certify_wall_ += watch.lap();
+}
+
+/// Certifies a problem and counts it among those of the step.
+void SolveStage::book(const StepProblem& problem, const StepSolution& solution, int first_block) {
+  const bool was_good = certificate_.meets(tolerance_);
+  const Certificate found = certify(problem, solution);
+  certificate_.include(found);
+  if (first_block >= 0) part_certificates_.push_back({first_block, found});
   if (was_good && !certificate_.meets(tolerance_))
     for (const int j : certifier_.offenders(tolerance_).contacts)
       offending_contacts_.push_back(problem.key[j]);

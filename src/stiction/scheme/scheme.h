@@ -22,7 +22,7 @@ namespace stiction {
 
 /// What one active contact did in a step.
 struct ContactOutcome {
-  int contact = 0;               // index among all contacts of the model in this step
+  int contact = 0;               // index among all contacts of the model in this step; −1: sleeps
   std::uint64_t key = 0;         // the same contact in all steps
   System::ContactPlace place{};  // at the end of the step
   ContactStatus status = ContactStatus::kOpen;
@@ -106,6 +106,14 @@ class SolveStage {
 
   /// Adds the gap and joint figures of the state that the step ends in.
   void certify_state(const ContactModel& model, const State& state);
+  /// Adds what has been certified in an earlier step and is the same still.
+  void include(const Certificate& certificate) { certificate_.include(certificate); }
+  /// Of islands at rest that were certified by themselves in this step, by their first block.
+  struct PartCertificate {
+    int first_block = 0;
+    Certificate certificate;
+  };
+  const std::vector<PartCertificate>& part_certificates() const { return part_certificates_; }
 
   double tolerance() const { return tolerance_; }
   const Certificate& certificate() const { return certificate_; }
@@ -125,6 +133,7 @@ class SolveStage {
   bool recall(const StepProblem& problem, SolverReport& report);
   void keep(const StepProblem& problem, const SolverReport& report);
   Certificate certify(const StepProblem& problem, const StepSolution& solution);
+  void book(const StepProblem& problem, const StepSolution& solution, int first_block);
 
   Solver* solver_;
   double tolerance_;
@@ -137,6 +146,7 @@ class SolveStage {
   SolverReport report_;
   double wall_ = 0, certify_wall_ = 0;
   std::vector<std::uint64_t> offending_contacts_;
+  std::vector<PartCertificate> part_certificates_;
 };
 
 class Scheme {
@@ -147,6 +157,9 @@ class Scheme {
   virtual void check(const ContactModel&) const {}
   /// Whether the scheme chooses among alternatives of contacts (ContactModel) while it iterates.
   virtual bool wants_alternatives() const { return false; }
+  /// Whether bodies at rest whose step problem has the answer w = 0 stay as they are to the bit, so
+  /// that they may sleep (T37).
+  virtual bool keeps_rest() const { return false; }
   /// What the scheme leaves out of the model, in sentences for the user; empty as a rule.
   virtual std::vector<std::string> notes(const ContactModel&) const { return {}; }
   /// Advances from `start` by h ≥ 0; h = 0 is the pure impact equation. `memory` is what the last

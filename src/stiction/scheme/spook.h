@@ -20,6 +20,7 @@ class SpookScheme final : public Scheme {
   explicit SpookScheme(const SchemeOptions& options);
 
   std::string_view name() const override { return "spook"; }
+  bool keeps_rest() const override { return !options_.spook.position_iteration; }
   void check(const ContactModel& model) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;

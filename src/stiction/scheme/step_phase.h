@@ -73,6 +73,7 @@ class PhaseLog {
   void clear() { size_ = 0; }
   int size() const { return size_; }
   const StepPhase& operator[](int i) const { return phases_[i]; }
+  StepPhase& operator[](int i) { return phases_[i]; }
   StepPhase& add(PhaseKind kind, const State& start) {
     if (size_ == static_cast<int>(phases_.size())) phases_.emplace_back();
     phases_[size_].begin(kind, start);

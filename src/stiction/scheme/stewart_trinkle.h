@@ -16,6 +16,7 @@ class StewartTrinkleScheme final : public Scheme {
 
   std::string_view name() const override { return "stewart-trinkle"; }
   bool wants_alternatives() const override { return options_.nonlinear; }
+  bool keeps_rest() const override { return true; }
   std::vector<std::string> notes(const ContactModel& model) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;

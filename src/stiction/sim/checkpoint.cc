@@ -102,15 +102,18 @@ void Simulation::save(const std::string& path) const {
                                    summary_.linear_steps};
   counts.insert(counts.end(), summary_.events.begin(), summary_.events.end());
   file.write<std::int64_t>("counts", counts);
+  // What sleeps is awake after a restart, finds that it rests, and falls asleep again.
+  SchemeMemory all = taken_.memory;
+  if (sleepers_) sleepers_->complete(all);
   std::vector<std::int64_t> contacts;
-  for (const ContactStatus status : taken_.memory.contacts)
+  for (const ContactStatus status : all.contacts)
     contacts.push_back(static_cast<std::int64_t>(status));
   file.write<std::int64_t>("memory_contacts", contacts);
-  file.write<std::uint64_t>("memory_keys", taken_.memory.keys);
-  const double memory[] = {taken_.memory.substep};
+  file.write<std::uint64_t>("memory_keys", all.keys);
+  const double memory[] = {all.substep};
   file.write<double>("memory", memory);
-  file.write<double>("memory_joint_forces", taken_.memory.joint_forces);
-  file.write<double>("memory_contact_forces", taken_.memory.contact_forces);
+  file.write<double>("memory_joint_forces", all.joint_forces);
+  file.write<double>("memory_contact_forces", all.contact_forces);
   file.close();
   pending.commit();
 }
@@ -159,6 +162,7 @@ void Simulation::restore(const std::string& path) {
       std::any_of(counts.begin(), counts.end(), [](auto n) { return n < 0; });
   if (has_bad_number || !state.q.allFinite() || !state.v.allFinite())
     throw InputError(fmt::format("{}: checkpoint holds a number that cannot be", path));
+  wake_all();
   state_ = state;
   clock_ = {.start = clock[1], .h = clock[2], .index = counts[0]};
   ledger_.begin(evaluator_.compute_energy(model_, state_));

@@ -34,8 +34,18 @@ constexpr double kRestShare = 1e-20;
 /// A step is repeated this often where bodies moved further than expected.
 constexpr int kMaxSurprises = 3;
 
+/// So often what hardly moves is asked whether it rests: an answer takes about as long as a few
+/// steps. Counted in steps of the run, so that one that goes on from a checkpoint asks as often.
+constexpr std::int64_t kStepsPerLook = 8;
+
 /// More names than this say no more.
 constexpr std::size_t kMaxNames = 8;
+
+std::unique_ptr<Solver> make_step_solver(const SimulationOptions& options) {
+  return make_solver(options.solver, kSolverShare * options.tolerance,
+                     StoppingMeasure::kCertificate, options.tolerance,
+                     options.collision.num_threads);
+}
 
 /// The options, or an InputError. Asked before anything is made from them.
 const SimulationOptions& checked(const SimulationOptions& options) {
@@ -96,11 +106,10 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
       options_(checked(options)),
       scheme_(make_scheme(options.scheme,
                           {.friction = options.friction, .stepping = options.stepping})),
-      solver_(make_solver(options.solver, kSolverShare * options.tolerance,
-                          StoppingMeasure::kCertificate, options.tolerance,
-                          options.collision.num_threads)),
+      solver_(make_step_solver(options)),
       stage_(*solver_, options.tolerance),
       state_(model_.initial_state()) {
+  make_stage();
   if (options.project_start) project_start();
   validate(state_);
   scheme_->check(model_);
@@ -111,6 +120,36 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
   forget_last_step();
   summary_.gap_min = evidence_.certificate.gap;
   summary_.joint_error_max = evidence_.certificate.joint;
+}
+
+/// For solver_ as it was made, and what may sleep.
+void Simulation::make_stage() {
+  resting_ = nullptr;
+  sleepers_.reset();
+  if (options_.sleep && scheme_->keeps_rest()) {
+    auto resting = std::make_unique<RestingSolver>(
+        std::move(solver_),
+        RestingSolver::Options{.tolerance = options_.tolerance,
+                               .first_detected_key = ContactModel::kFirstDetectedKey});
+    resting_ = resting.get();
+    sleepers_ = std::make_unique<Sleepers>(*resting);
+    solver_ = std::move(resting);
+  }
+  stage_ = SolveStage(*solver_, options_.tolerance);
+}
+
+const StepProblem& Simulation::last_problem() const {
+  const StepProblem& whole = scheme_->last_problem();
+  return resting_ == nullptr ? whole : resting_->moving_problem(whole);
+}
+
+void Simulation::wake_all() {
+  if (sleepers_) sleepers_->wake_all(model_, taken_.memory);
+}
+
+/// Those that the contacts found last are of.
+void Simulation::wake_met(double h) {
+  while (sleepers_ && sleepers_->wake_met(model_, taken_.memory)) model_.detect_again(state_, h);
 }
 
 /// As if no step had been taken yet: what observers are told of a start.
@@ -150,6 +189,11 @@ void Simulation::project_start() {
 std::vector<std::string> Simulation::notes() const {
   std::vector<std::string> notes = scheme_->notes(model_);
   for (std::string& note : model_.notes()) notes.push_back(std::move(note));
+  if (options_.sleep && !sleepers_)
+    notes.push_back(fmt::format(
+        "nothing sleeps: {}{} may move what is at rest by rounding; moreau, stewart-trinkle and "
+        "spook keep it as it is",
+        scheme_->name(), options_.scheme == "spook" ? " with position_iteration" : ""));
   const std::vector<int> redundant = find_redundant_rows(model_, state_);
   if (redundant.empty()) return notes;
   const std::vector<std::string> all = model_.joint_row_names();
@@ -189,6 +233,7 @@ void Simulation::set_state(const State& state) {
   if (!std::isfinite(state.t) || !state.q.allFinite() || !state.v.allFinite())
     throw InputError("state holds a number that is not finite");
   validate(state);
+  wake_all();
   state_ = state;
   clock_ = {};
   taken_.memory = {};
@@ -198,6 +243,7 @@ void Simulation::set_state(const State& state) {
 }
 
 void Simulation::exchange_model(Model model) {
+  wake_all();
   Model before = model_;
   model_.exchange(std::move(model));
   try {
@@ -217,14 +263,14 @@ void Simulation::change_options(const SimulationOptions& options) {
   next.project_start = options_.project_start;
   next.penetration_tolerance = options_.penetration_tolerance;
   auto scheme = make_scheme(next.scheme, {.friction = next.friction, .stepping = next.stepping});
-  auto solver = make_solver(next.solver, kSolverShare * next.tolerance,
-                            StoppingMeasure::kCertificate, next.tolerance);
+  auto solver = make_step_solver(next);
   scheme->check(model_);
+  wake_all();
   if (next.scheme != options_.scheme) taken_.memory = {};
   options_ = std::move(next);
   scheme_ = std::move(scheme);
   solver_ = std::move(solver);
-  stage_ = SolveStage(*solver_, options_.tolerance);
+  make_stage();
 }
 
 void Simulation::set_held_force(const VectorXd& force) {
@@ -262,16 +308,27 @@ bool Simulation::try_step(double h) {
   const Deadline deadline(options_.budget);
   Stopwatch watch;
   model_.detect(state_, h, scheme_->wants_alternatives());
+  wake_met(h);
   for (int surprises = 0;; ++surprises) {
     attempt_times_.detect += watch.lap();
     stage_.begin_step(deadline);
+    if (sleepers_)
+      sleepers_->begin_step(model_, state_, summary_.steps % kStepsPerLook == kStepsPerLook - 1);
     scheme_->step(model_, state_, recall(), h, stage_, attempt_);
     attempt_times_.solve += stage_.wall();
     attempt_times_.certify += stage_.certify_wall();
     attempt_times_.assemble += watch.lap() - stage_.wall() - stage_.certify_wall();
+    if (sleepers_ && sleepers_->wake_changed(model_, taken_.memory)) {
+      model_.detect_again(state_, h);
+      wake_met(h);
+      --surprises;  // this was no step
+      continue;
+    }
     // Whoever was hit may have met things that were thought out of reach.
     if (surprises == kMaxSurprises || !model_.detect_further(state_, h, attempt_.end)) break;
+    wake_met(h);
   }
+  if (sleepers_) sleepers_->complete(stage_, attempt_);
   attempt_times_.detect += watch.lap();
   if (model_.has_surfaces()) attempt_.memory.keys = memory_.keys;
   attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
@@ -327,6 +384,7 @@ void Simulation::accept_step(double h) {
   taken_force_ = model_.held_force();
   ledger_.add_step(taken_.work, attempt_energy_);
   summarize_step();
+  if (sleepers_) sleepers_->settle(model_, stage_, state_, taken_);
   for (StepObserver* observer : observers_) notify(*observer);
   attempt_times_.other += watch.lap();
   summary_.times.add(attempt_times_);
@@ -337,6 +395,9 @@ void Simulation::accept_step(double h) {
 void Simulation::summarize_step() {
   const Certificate& certificate = evidence_.certificate;
   ++summary_.steps;
+  summary_.asleep_max = std::max(summary_.asleep_max, num_asleep());
+  summary_.asleep_steps += num_asleep();
+  summary_.wakes = sleepers_ ? sleepers_->num_wakes() : 0;
   summary_.substeps += taken_.substeps;
   summary_.rejected_substeps += taken_.rejected_substeps;
   summary_.scheme_iterations += taken_.iterations;
@@ -379,7 +440,10 @@ bool Simulation::run(double duration, const std::function<bool()>& should_stop) 
 }
 
 void Simulation::add_observer(StepObserver& observer) {
-  if (observer.wants_phases()) attempt_.phases.is_on = taken_.phases.is_on = true;
+  if (observer.wants_phases() && !attempt_.phases.is_on) {
+    wake_all();  // phases of what sleeps are not known
+    attempt_.phases.is_on = taken_.phases.is_on = true;
+  }
   observers_.push_back(&observer);
   notify(observer);
 }

@@ -18,6 +18,7 @@
 #include "stiction/contact/contact_model.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/sim/energy_ledger.h"
+#include "stiction/sim/sleepers.h"
 #include "stiction/sim/step_times.h"
 
 namespace stiction {
@@ -41,6 +42,9 @@ struct SimulationOptions {
   double budget = 0;
   double penetration_tolerance = 1e-6;  // [m] allowed at the start
   bool project_start = false;  // move the start to where constraints, gaps and velocities agree
+  /// Leaves out of the steps what is at rest to rounding, until something changes (T37). Schemes
+  /// that cannot do so say it in notes().
+  bool sleep = false;
   SteppingOptions stepping{};
   CollisionOptions collision{};
 };
@@ -87,6 +91,9 @@ struct RunSummary {
   std::int64_t linear_steps = 0;       // of a nonlinear scheme whose iteration did not converge
   std::int64_t impact_gains = 0;       // impacts that raised the energy beyond rounding
   double impact_gain = 0;              // [J] by all of them together
+  int asleep_max = 0;                  // bodies that slept at the same time
+  std::int64_t asleep_steps = 0;       // steps of bodies that slept in them
+  std::int64_t wakes = 0;              // of groups of bodies
   StepTimes times{};                   // of all steps
   DurationHistogram step_walls{};      // [s] of every step
 
@@ -147,7 +154,9 @@ class Simulation {
   const Certificate& certificate() const { return evidence_.certificate; }
   const SolverReport& solver_report() const { return evidence_.report; }
   /// The step problem solved last, also after StepRejected.
-  const StepProblem& last_problem() const { return scheme_->last_problem(); }
+  const StepProblem& last_problem() const;
+  /// Bodies (mass blocks) that sleep.
+  int num_asleep() const { return sleepers_ ? sleepers_->num_asleep() : 0; }
   /// What the scheme leaves out of the model and which joint rows are redundant, in sentences.
   std::vector<std::string> notes() const;
 
@@ -183,6 +192,9 @@ class Simulation {
     double h = 0;
   };
 
+  void make_stage();
+  void wake_all();
+  void wake_met(double h);
   void project_start();
   void validate(const State& state) const;
   void forget_last_step();
@@ -197,6 +209,8 @@ class Simulation {
   SimulationOptions options_;
   std::unique_ptr<Scheme> scheme_;
   std::unique_ptr<Solver> solver_;
+  RestingSolver* resting_ = nullptr;  // solver_, where things may sleep
+  std::unique_ptr<Sleepers> sleepers_;
   SolveStage stage_;
   ContactEvaluator evaluator_;
   State state_;

@@ -4,6 +4,7 @@
 // blocks and rows, so that nothing depends on how they were found.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "stiction/problem/step_problem.h"
@@ -17,6 +18,11 @@ class Islands {
   int num_islands() const { return static_cast<int>(contact_start_.size()) - 1; }
   /// Mass blocks that no row touches, and that belong to no island.
   const std::vector<int>& loose_blocks() const { return loose_; }
+  /// Mass blocks of an island, as they are numbered in the whole.
+  std::span<const int> blocks(int island) const {
+    return std::span(blocks_).subspan(block_start_[island],
+                                      block_start_[island + 1] - block_start_[island]);
+  }
   /// Contacts of an island, as they are numbered in the whole.
   int num_contacts(int island) const { return contact_start_[island + 1] - contact_start_[island]; }
 
