@@ -15,6 +15,7 @@
 #include "bench/collision/broad_table.h"
 #include "bench/collision/contender.h"
 #include "bench/collision/packed_scene.h"
+#include "bench/collision/terrain_table.h"
 
 namespace stiction::bench {
 namespace {
@@ -22,8 +23,8 @@ namespace {
 struct Options {
   std::string only, scene, json_path;
   int num_frames = 50, num_rounds = 3;
-  int largest = 100'000, largest_for_peers = 100'000;
-  bool skips_scenes = false, skips_scaling = false, skips_broad = false;
+  int largest = 100'000, largest_for_peers = 100'000, most_triangles = 1'000'000;
+  bool skips_scenes = false, skips_scaling = false, skips_broad = false, skips_terrain = false;
 };
 
 struct Row {
@@ -129,6 +130,23 @@ void print_broad(const std::vector<BroadRow>& rows) {
   fmt::print("\n");
 }
 
+void print_terrain(const std::vector<TerrainRow>& rows) {
+  fmt::print("## Bodies on a mesh, {} thread(s)\n\n", rows.front().num_threads);
+  fmt::print("| {:>9} | {:>7} | {:>9} | {:>9} | {:>9} | {:>7} | {:>13} | {:>14} | {:>12} |\n",
+             "triangles", "bodies", "mesh [s]", "first [s]", "ms/frame", "µs/body", "contacts/body",
+             "bytes/triangle", "bytes/body");
+  fmt::print("|{:->11}|{:->9}|{:->11}|{:->11}|{:->11}|{:->9}|{:->15}|{:->16}|{:->14}|\n", ":", ":",
+             ":", ":", ":", ":", ":", ":", ":");
+  for (const TerrainRow& row : rows)
+    fmt::print(
+        "| {:>9} | {:>7} | {:>9.3f} | {:>9.4f} | {:>9.2f} | {:>7.2f} | {:>13.2f} | {:>14.0f} | "
+        "{:>12.0f} |\n",
+        row.num_triangles, row.num_bodies, row.build_seconds, row.first_seconds, 1e3 * row.seconds,
+        1e6 * row.seconds / row.num_bodies, row.contacts_per_body,
+        row.mesh_bytes / row.num_triangles, row.bytes / row.num_bodies);
+  fmt::print("\n");
+}
+
 nlohmann::json to_json(const Table& table) {
   nlohmann::json rows = nlohmann::json::array();
   for (const Row& row : table.rows) {
@@ -160,6 +178,18 @@ nlohmann::json to_json(const BroadRow& row) {
           {"rebuilt", row.rebuilt}};
 }
 
+nlohmann::json to_json(const TerrainRow& row) {
+  return {{"triangles", row.num_triangles},
+          {"bodies", row.num_bodies},
+          {"threads", row.num_threads},
+          {"build_seconds", row.build_seconds},
+          {"first_seconds", row.first_seconds},
+          {"seconds", row.seconds},
+          {"contacts_per_body", row.contacts_per_body},
+          {"mesh_bytes", row.mesh_bytes},
+          {"bytes", row.bytes}};
+}
+
 std::vector<SceneCounts> list_scenes() {
   return {{.name = "spheres", .num_spheres = 1000},
           {.name = "boxes", .num_boxes = 500},
@@ -185,6 +215,7 @@ class Program {
           add({counts, 200, 1}, options_, true);
     if (!options_.skips_scaling) run_scaling();
     if (!options_.skips_broad) run_broad();
+    if (!options_.skips_terrain) run_terrain();
     if (!options_.json_path.empty()) {
       std::ofstream file(options_.json_path);
       file << report_.dump(1) << '\n';
@@ -223,6 +254,17 @@ class Program {
     }
   }
 
+  void run_terrain() {
+    for (const int num_threads : {1, 2}) {
+      const std::vector<TerrainRow> rows =
+          measure_terrain(options_.most_triangles, options_.largest, num_threads);
+      if (rows.empty()) return;
+      print_terrain(rows);
+      std::fflush(stdout);
+      for (const TerrainRow& row : rows) report_["terrain"].push_back(to_json(row));
+    }
+  }
+
   Options options_;
   nlohmann::json report_;
 };
@@ -240,6 +282,8 @@ int run_program(int argc, char** argv) {
   app.add_option("--json", options.json_path, "file to write the numbers to");
   app.add_flag("--no-scenes", options.skips_scenes, "leave out the scenes");
   app.add_flag("--no-scaling", options.skips_scaling, "leave out time over the number of bodies");
+  app.add_option("--most-triangles", options.most_triangles, "of the mesh that bodies lie on");
+  app.add_flag("--no-terrain", options.skips_terrain, "leave out bodies on a mesh");
   app.add_flag("--no-broad", options.skips_broad, "leave out the broad phase alone");
   CLI11_PARSE(app, argc, argv);
   return Program(options).run();

@@ -46,7 +46,10 @@ py::array take_contacts(const RecordedContacts& contacts) {
       row.normal[j] = contacts.normal(k, j);
       row.impulse[j] = contacts.impulse(k, j);
     }
-    for (int j = 0; j < 2; ++j) row.slip[j] = contacts.slip(k, j);
+    for (int j = 0; j < 2; ++j) {
+      row.slip[j] = contacts.slip(k, j);
+      row.accumulated_slip[j] = contacts.accumulated_slip(k, j);
+    }
   }
   return take_array(std::move(rows));
 }
@@ -62,7 +65,8 @@ py::array take_events(const RecordedEvents& events) {
 }  // namespace
 
 void register_records() {
-  PYBIND11_NUMPY_DTYPE(ContactRecord, step, a, b, id, position, normal, gap, impulse, slip, status);
+  PYBIND11_NUMPY_DTYPE(ContactRecord, step, a, b, id, position, normal, gap, impulse, slip, status,
+                       accumulated_slip);
   PYBIND11_NUMPY_DTYPE(EventRecord, step, time, kind, contact, energy);
 }
 
@@ -78,6 +82,7 @@ ContactRecord to_record(std::int64_t step, const ContactOutcome& contact) {
   std::copy_n(contact.impulse.data(), 3, row.impulse);
   std::copy_n(contact.slip.data(), 2, row.slip);
   row.status = static_cast<std::int32_t>(contact.status);
+  std::copy_n(contact.accumulated_slip.data(), 2, row.accumulated_slip);
   return row;
 }
 

@@ -25,6 +25,7 @@ struct ContactRecord {
   std::uint64_t id;
   double position[3], normal[3], gap, impulse[3], slip[2];
   std::int32_t status;
+  double accumulated_slip[2];
 };
 struct EventRecord {
   std::int64_t step;

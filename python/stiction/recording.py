@@ -28,9 +28,11 @@ _CONTACT = np.dtype(
         ("impulse", "f8", 3),
         ("slip", "f8", 2),
         ("status", "i4"),
+        ("accumulated_slip", "f8", 2),
     ],
     align=True,
 )
+_ADDED = ("accumulated_slip",)  # absent from recordings of earlier programs: NaN
 _EVENT = np.dtype(
     [("step", "i8"), ("time", "f8"), ("kind", "i4"), ("contact", "i8"), ("energy", "f8")],
     align=True,
@@ -102,6 +104,9 @@ def _group(path, file, group, names, count):
 def _table(path, file, group, dtype, count):
     table = np.zeros(count, dtype)
     for field in dtype.names:
+        if field in _ADDED and f"{group}/{field}" not in file:
+            table[field] = np.nan
+            continue
         table[field] = _rows(path, file, f"{group}/{field}", count)
     return table
 

@@ -87,7 +87,8 @@ class Run:
     time, step : [s] and numbers of the recorded states
     q, v : positions and velocities, columns in the order of q_names and v_names
     contacts : structured array, one row per contact and recorded step: step, a, b, id, position,
-        normal, gap, impulse [N s] (normal, tangent 1, tangent 2), slip [m/s], status
+        normal, gap, impulse [N s] (normal, tangent 1, tangent 2), slip [m/s], status,
+        accumulated_slip [m] since the contact was made
     joints : structured array, impulses [N s or N m s] of joint rows by their names
     reactions : structured array, mean forces [N] and torques [N m] of joints by their names
     events : structured array: step, time, kind (see event_kinds), contact, energy [J]

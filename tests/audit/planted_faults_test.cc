@@ -130,6 +130,7 @@ void drop_row_contact(RecordedChunk& chunk, std::int64_t c) {
   RecordedContacts& k = chunk.contacts;
   drop(k.step, c), drop(k.a, c), drop(k.b, c), drop(k.id, c), drop(k.position, c);
   drop(k.normal, c), drop(k.gap, c), drop(k.impulse, c), drop(k.slip, c), drop(k.status, c);
+  drop(k.accumulated_slip, c);
   for (std::int64_t& start : k.row_start) start -= start > c ? 1 : 0;
 }
 
@@ -243,6 +244,13 @@ std::vector<Fault> block_faults() {
       [](RecordedChunk& c, auto&) { c.phases.shape_b[pressing(c, kRow)] = 17; });
   add("slip", Law::kTotals,
       [](RecordedChunk& c, auto&) { c.contacts.slip(c.contacts.row_start[kRow], 0) += 1e-9; });
+  add("accumulated slip", Law::kTotals, [](RecordedChunk& c, auto&) {
+    c.contacts.accumulated_slip(c.contacts.row_start[kRow], 0) += 1e-9;
+  });
+  add("accumulated slip of one step left out", Law::kTotals, [](RecordedChunk& c, auto&) {
+    const std::int64_t k = c.contacts.row_start[kRow], before = c.contacts.row_start[kRow - 1];
+    c.contacts.accumulated_slip.row(k) = c.contacts.accumulated_slip.row(before);
+  });
   add("status of a slipping contact: stick", Law::kTotals, [](RecordedChunk& c, auto&) {
     c.contacts.status[c.contacts.row_start[kRow]] = ContactStatus::kStick;
   });

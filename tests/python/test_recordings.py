@@ -94,6 +94,29 @@ def test_what_is_no_recording_is_refused(tmp_path, woodpecker):
         st.read(path)
 
 
+def test_slip_adds_up_while_a_contact_lasts(tmp_path):
+    import h5py
+
+    scene = '''{"stiction": 1, "name": "block", "gravity": [0, 0, -9.81],
+      "simulate": {"h": 1e-3, "duration": 1, "friction": "disc"}, "materials": {"wood": {"mu": 0.3}},
+      "bodies": [{"name": "block", "mass": 1, "inertia": [0.01, 0.01, 0.01],
+        "position": [0, 0, 0.05], "velocity": [1.5, 0, 0],
+        "shapes": [{"type": "box", "size": [0.4, 0.4, 0.1], "material": "wood"}]},
+       {"name": "table", "static": true, "shapes": [{"type": "plane", "material": "wood"}]}]}'''
+    path = tmp_path / "block.h5"
+    sim = st.loads(scene).simulation()
+    run = sim.run(1.0, out=path)
+    way = np.abs(run.contacts_of(len(run) - 1)["accumulated_slip"][:, 0])
+    assert np.all(np.abs(way - 1.5**2 / (2 * 0.3 * 9.81)) < 1e-5)
+    assert np.array_equal(sim.contacts["accumulated_slip"], run.contacts[-4:]["accumulated_slip"])
+    assert np.array_equal(st.read(path).contacts["accumulated_slip"], run.contacts["accumulated_slip"])
+    with h5py.File(path, "r+") as file:  # as earlier programs wrote it
+        del file["contacts/accumulated_slip"]
+    older = st.read(path)
+    assert np.all(np.isnan(older.contacts["accumulated_slip"]))
+    assert np.array_equal(older.contacts["slip"], run.contacts["slip"])
+
+
 def test_columns_are_found_by_name(woodpecker):
     run = woodpecker.simulation().run(0.01)
     assert np.array_equal(run["v.phi_S"], run.v[:, 2])

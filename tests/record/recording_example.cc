@@ -38,7 +38,8 @@ ExampleRow::ExampleRow(std::int64_t step) {
                          .gap = -x,
                          .impulse = {x, x / 2, x / 3},
                          .slip = {x / 5, x / 7},
-                         .status = static_cast<ContactStatus>((step + i) % 3)});
+                         .status = static_cast<ContactStatus>((step + i) % 3),
+                         .accumulated_slip = {x / 11, -x / 13}});
   row_ = {.step = step, .time = 1e-4 * static_cast<double>(step)};
   for (int i = 0; i < 8; ++i) row_.energy.at(i) = x + i;
   for (int i = 0; i < 5; ++i) row_.certificate.at(i) = 1e-9 * x * i;
@@ -77,6 +78,7 @@ void expect_example_contacts(const RecordedContacts& contacts, std::int64_t firs
     ASSERT_EQ(row_of(contacts.impulse, k), as_vector(c.impulse));
     ASSERT_EQ(row_of(contacts.slip, k), as_vector(c.slip));
     ASSERT_EQ(contacts.status[k], c.status);
+    ASSERT_EQ(row_of(contacts.accumulated_slip, k), as_vector(c.accumulated_slip));
   }
 }
 

@@ -88,6 +88,15 @@ TEST(RecordingReader, ReadsRecordingsFromBeforeThereWereEvents) {
   EXPECT_TRUE(recording.flagged.empty());
 }
 
+TEST(RecordingReader, ReadsRecordingsFromBeforeSlipWasAccumulated) {
+  const TemporaryFolder folder;
+  const std::string path = small_example(folder);
+  change_file(path, [](hid_t file) { H5Ldelete(file, "contacts/accumulated_slip", H5P_DEFAULT); });
+  const Recording recording = read_recording(path);
+  ASSERT_EQ(recording.contacts.accumulated_slip.rows(), 6);
+  EXPECT_TRUE(recording.contacts.accumulated_slip.array().isNaN().all());
+}
+
 TEST(RecordingReader, RefusesEventsThatContradictThemselves) {
   const TemporaryFolder folder;
   const auto refusal = [&](const auto& change) {

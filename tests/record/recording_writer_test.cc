@@ -79,6 +79,7 @@ TEST(RecordingWriter, DatasetsHaveTheDocumentedNamesAndSizes) {
   for (const char* name : {"position", "normal", "impulse"})
     EXPECT_EQ(file.shape(std::string("contacts/") + name), (Hdf5Shape{2, 6, 3})) << name;
   EXPECT_EQ(file.shape("contacts/slip"), (Hdf5Shape{2, 6, 2}));
+  EXPECT_EQ(file.shape("contacts/accumulated_slip"), (Hdf5Shape{2, 6, 2}));
   for (const char* name : {"step", "time", "kind", "contact", "energy"})
     EXPECT_EQ(file.shape(std::string("events/") + name), (Hdf5Shape{1, 4, 1})) << name;
   EXPECT_EQ(file.shape("events/complete").rows, file.shape("commit").rows);

@@ -164,6 +164,7 @@ void Auditor::check_row(const RecordedChunk& chunk, std::int64_t k, AuditReport&
   check_phases(phases, row, report);
   check_shapes(chunk, row, phases, report);
   if (!phases.empty()) check_totals(chunk, row, phases, report);
+  check_accumulated_slip(chunk, row, phases, report);
   check_energy(row, row.follows && !phases.empty() ? &work_ : nullptr, report);
   check_certificate(row, is_start, phases, report);
   if (!chunk.flagged.empty()) {

@@ -3,6 +3,7 @@
 // from. Memory is that of one chunk of the recording and of the model.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -60,6 +61,19 @@ class Auditor {
   PhaseScales measure_scales(const AuditedPhase& phase, const AuditedPhase* compression);
   void check_contact_totals(const RecordedChunk& chunk, const Row& row,
                             const std::vector<AuditedPhase>& phases, AuditReport& report);
+  /// What a contact slides in a step.
+  struct Way {
+    Eigen::Vector3d vector{0, 0, 0};  // [m] world frame
+    double size = 0;                  // [m] of what it is summed from
+  };
+  std::map<std::uint64_t, Way> measure_ways(const std::vector<AuditedPhase>& phases);
+  struct ContactPlane {
+    Eigen::Vector3d normal;
+    std::array<Eigen::Vector3d, 2> tangents;
+  };
+  ContactPlane plane_of(const AuditedContact& contact, const Eigen::Vector3d& normal) const;
+  void check_accumulated_slip(const RecordedChunk& chunk, const Row& row,
+                              const std::vector<AuditedPhase>& phases, AuditReport& report);
   void check_energy(const Row& row, const PhaseWork* work, AuditReport& report);
   void check_certificate(const Row& row, bool is_start, const std::vector<AuditedPhase>& phases,
                          AuditReport& report);
@@ -102,6 +116,12 @@ class Auditor {
   /// all that do.
   std::map<std::uint64_t, double> pressed_;
   bool knows_pressing_ = false, last_has_phases_ = false;
+  /// What contacts have slipped by the row before, and whether that row says so.
+  struct SlipMark {
+    Eigen::Vector3d way{0, 0, 0}, normal{0, 0, 0};
+  };
+  std::map<std::uint64_t, SlipMark> slips_;
+  bool knows_slips_ = false;
   std::set<GeometryLaws::Pair> found_;  // that had a contact in the step at hand
   /// [m] up to which contacts of a pair count as touching, in schemes that choose by it.
   std::map<GeometryLaws::Pair, double> touching_;

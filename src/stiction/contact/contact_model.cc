@@ -18,6 +18,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// size, so that what rests stays in the list.
 constexpr double kReachMargin = 1.25, kSmallestReach = 1e-3;
 
+/// Contacts that systems name have no place in the world: their tangents are axes of their own.
+std::array<Eigen::Vector3d, 2> named_tangents() {
+  return {Eigen::Vector3d::UnitX(), Eigen::Vector3d::UnitY()};
+}
+
 /// Mixes the bits of x (splitmix64; Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
@@ -360,12 +365,23 @@ void ContactModel::suppress_alternatives(const Rank& rank_of, const Suppress& su
 
 void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
                                        RowSet& out) const {
-  if (contact < num_fixed_contacts()) return append_fixed_contact_rows(t, q, contact, out);
+  if (contact < num_fixed_contacts()) {
+    out.tangents = named_tangents();
+    return append_fixed_contact_rows(t, q, contact, out);
+  }
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   const PartWithSurfaces& part = surfaces_[detected.part];
   const Model::Part& place = parts()[part.part];
   part.surfaces->append_touch_rows(t, q_of(q, place), evaluate_pair(t, q, detected),
                                    detected.law->num_tangents, place.first_block, out);
+}
+
+std::array<Eigen::Vector3d, 2> ContactModel::contact_tangents(int contact,
+                                                              const Eigen::Vector3d& normal) const {
+  if (contact < num_fixed_contacts()) return named_tangents();
+  const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
+  return surfaces_[detected.part].surfaces->tangents_of({detected.a, detected.b, {0, normal, {}}},
+                                                        detected.law->num_tangents);
 }
 
 System::ContactPlace ContactModel::locate_contact(const State& state, int contact) const {

@@ -11,6 +11,7 @@
 // that is follows from q, and so may change in the iterations of a scheme.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -118,6 +119,9 @@ class ContactModel : public Model {
                : evaluate_pair(t, q, detected_[contact - num_fixed_contacts()]);
   }
   System::ContactPlace locate_contact(const State& state, int contact) const;
+  /// The tangents of a contact whose normal is this one, in the world; of contacts that systems
+  /// name, which have neither, the first two axes.
+  std::array<Eigen::Vector3d, 2> contact_tangents(int contact, const Eigen::Vector3d& normal) const;
   /// Of joints, springs and contacts. Three forces per contact.
   void add_geometric_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
                                std::span<const double> contact_forces, const TurningSum& sum) const;

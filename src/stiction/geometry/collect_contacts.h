@@ -52,8 +52,9 @@ struct ContactList {
 
 /// Storage that is reused from call to call. It holds no information between calls.
 struct ContactWorkspace {
-  ConvexPolygon reference{}, incident{};  // faces in the plane of the reference face
-  std::vector<Eigen::Vector3d> places{};  // (x, y, height) over that plane
+  ConvexPolygon reference{}, incident{};      // faces in the plane of the reference face
+  std::vector<Eigen::Vector3d> places{};      // (x, y, height) over that plane
+  std::vector<Eigen::Vector3d> all_places{};  // likewise, of all vertices where they are few
   std::vector<int> order{}, hull{}, queue{};
   std::vector<std::uint8_t> marks{}, inside{};
   SurfaceWorkspace surface{};

@@ -44,6 +44,7 @@ class FaceCollector {
     shift_ = turn_W_.transpose() * (incident_pose.position - pose.position) - axes_ * origin_;
     normal_W_ = reference.is_on_a ? Vector3d(-turn_W_.col(2)) : Vector3d(turn_W_.col(2));
     lay_reference();
+    place_vertices();
   }
 
   void collect() {
@@ -65,8 +66,25 @@ class FaceCollector {
   }
 
   Vector3d over_face(const Vector3d& point) const { return turn_ * point + shift_; }
+  /// Every vertex of a box belongs to three edges and three faces: it is laid once.
+  void place_vertices() {
+    workspace_.all_places.clear();
+    if (incident_.vertices().size() > kFewVertices) return;
+    for (const Vector3d& vertex : incident_.vertices()) {
+      workspace_.all_places.push_back(over_face(vertex));
+    }
+  }
+  Vector3d place_of(int vertex) const {
+    return workspace_.all_places.empty() ? over_face(incident_.vertices()[vertex])
+                                         : workspace_.all_places[vertex];
+  }
   double height_of(int vertex) const {
-    return turn_.row(2).dot(incident_.vertices()[vertex]) + shift_.z();
+    return workspace_.all_places.empty()
+               ? turn_.row(2).dot(incident_.vertices()[vertex]) + shift_.z()
+               : workspace_.all_places[vertex].z();
+  }
+  bool is_near(double height) const {
+    return height <= pair_.options.reach && height >= options_.lowest;
   }
 
   std::uint64_t id_of(FeatureCode incident, FeatureCode held) const {
@@ -78,7 +96,7 @@ class FaceCollector {
   /// `place` over the face is `point` of the incident polytope.
   void append(const Vector3d& place, const Vector3d& point, FeatureCode incident,
               FeatureCode held) {
-    if (!(place.z() <= pair_.options.reach) || place.z() < options_.lowest) return;
+    if (!is_near(place.z())) return;
     const std::uint64_t id = id_of(incident, held);
     if (options_.skips_known && pair_.has(id)) return;
     ContactCandidate& candidate = pair_.out.candidates.emplace_back();
@@ -92,10 +110,10 @@ class FaceCollector {
   }
 
   void append_vertex(int vertex) {
-    const Vector3d& point = incident_.vertices()[vertex];
-    const Vector3d place = over_face(point);
+    const Vector3d place = place_of(vertex);
+    if (!is_near(place.z())) return;
     if (workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin)) {
-      append(place, point, vertex_code(vertex), face_code(reference_.face));
+      append(place, incident_.vertices()[vertex], vertex_code(vertex), face_code(reference_.face));
     }
   }
 
@@ -139,12 +157,16 @@ class FaceCollector {
     std::vector<Vector3d>& places = workspace_.places;
     std::vector<std::uint8_t>& inside = workspace_.inside;
     places.clear();
+    double lowest = std::numeric_limits<double>::infinity();
+    for (const int v : loop) {
+      places.push_back(place_of(v));
+      lowest = std::min(lowest, places.back().z());
+    }
+    if (!(lowest <= pair_.options.reach)) return;
     inside.clear();
     bool is_inside = true;
-    for (const int v : loop) {
-      places.push_back(over_face(incident_.vertices()[v]));
-      const bool is =
-          workspace_.reference.contains(places.back().head<2>(), pair_.snap + options_.margin);
+    for (const Vector3d& place : places) {
+      const bool is = workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin);
       inside.push_back(is);
       is_inside = is_inside && is;
     }
@@ -183,6 +205,7 @@ class FaceCollector {
     const ConvexPolygon& polygon = workspace_.reference;
     const Vector3d& from = workspace_.places[k];
     const Vector3d place = from + t * (workspace_.places[next] - from);
+    if (!is_near(place.z())) return;
     if (options_.margin == 0 && (is_close(place, polygon.vertex(side)) ||
                                  is_close(place, polygon.vertex(polygon.next(side))))) {
       return;  // the corner of the reference face stands for it
@@ -198,20 +221,29 @@ class FaceCollector {
     return (place.head<2>() - corner).squaredNorm() <= pair_.snap * pair_.snap;
   }
 
+  /// The face in workspace_.places as a polygon; seen through, it runs the other way round.
+  void lay_incident() {
+    const std::vector<Vector3d>& places = workspace_.places;
+    for (std::size_t k = places.size(); k-- > 0;) {
+      workspace_.incident.add(places[k].head<2>());
+    }
+    workspace_.incident.finish();
+  }
+
   void append_held_corners(int face) {
     ConvexPolygon& polygon = workspace_.incident;
     polygon.clear();
     const std::vector<Vector3d>& places = workspace_.places;
-    for (std::size_t k = places.size(); k-- > 0;) polygon.add(places[k].head<2>());
-    polygon.finish();
     const Vector3d normal = turn_ * incident_.faces()[face].normal;
     const std::span<const int> corners = held_.vertices_of(reference_.face);
     for (int k = 0; k < workspace_.reference.size(); ++k) {
       const Vector2d& corner = workspace_.reference.vertex(k);
-      if (!polygon.contains(corner, pair_.snap * (1 + 1e-9))) continue;
-      if (polygon.has_vertex_near(corner, pair_.snap)) continue;  // and that is over the face
       const double height =
           places[0].z() - normal.head<2>().dot(corner - places[0].head<2>()) / normal.z();
+      if (!is_near(height)) continue;  // most corners, before anything is laid out
+      if (polygon.size() == 0) lay_incident();
+      if (!polygon.contains(corner, pair_.snap * (1 + 1e-9))) continue;
+      if (polygon.has_vertex_near(corner, pair_.snap)) continue;  // and that is over the face
       const Vector3d place(corner.x(), corner.y(), height);
       has_crossings_ = true;
       append(place, turn_.transpose() * (place - shift_), face_code(face), vertex_code(corners[k]));

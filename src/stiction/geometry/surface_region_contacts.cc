@@ -63,9 +63,9 @@ void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, bool is_t
   scratch.num_reduced = num_reduced;
 }
 
-/// One true edge of a region, with the wall that stands on it along the normal.
+/// One edge of a region, with the wall that stands on it along the normal.
 struct Border {
-  int half_edge = 0;
+  FeatureCode code{};
   Vector3d start, along, inward;  // along and inward are unit vectors
   double length = 0;
   double height(const Vector3d& p) const { return inward.dot(p - start); }
@@ -80,7 +80,7 @@ void add_on_border(SurfaceQuery& query, const RegionFrame& frame, const Border& 
   if (!border.is_beside(point, query.tolerance)) return;
   add_candidate(
       query, {.a = point_of_a(query, point, 0), .b = make_plane_feature(frame.point, frame.normal)},
-      code_a, surface_edge_code(query, border.half_edge), surface_region_code(frame.region));
+      code_a, border.code, surface_region_code(frame.region));
 }
 
 /// A side of the incident polygon over the border.
@@ -135,8 +135,8 @@ class Footprint {
     }
   }
 
-  /// A corner of the region under the shape.
-  void cover(int vertex) {
+  /// A vertex of the region under the shape.
+  void cover(int vertex, FeatureCode code) {
     const Vector3d corner = query_.surface.vertex(vertex);
     Vector3d normal, point;
     if (face_ >= 0) {
@@ -156,8 +156,8 @@ class Footprint {
     add_candidate(
         query_,
         {.a = point_of_a(query_, above, 0), .b = make_plane_feature(frame_.point, frame_.normal)},
-        {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(std::max(face_, 0))},
-        surface_vertex_code(vertex), surface_region_code(frame_.region));
+        {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(std::max(face_, 0))}, code,
+        surface_region_code(frame_.region));
   }
 
  private:
@@ -197,6 +197,22 @@ class Footprint {
   Vector3d end_center_ = Vector3d::Zero(), axis_ = Vector3d::UnitZ(), offset_ = Vector3d::Zero();
 };
 
+// Edges and vertices inside a region give contacts that those of its border can replace. Where
+// nothing is to be reduced they are added, for every triangle anew: what a detection finds that
+// clips each of them by itself.
+
+bool is_crossed(const SurfaceQuery& query, int half_edge) {
+  if (query.surface.edge_id(half_edge) != TriangleSurface::kNone) return true;
+  return !query.options.reduces;
+}
+
+/// Ids of true edges are the number of one of their own half-edges: those of others are free.
+FeatureCode border_code(const SurfaceQuery& query, int half_edge) {
+  if (query.surface.edge_id(half_edge) != TriangleSurface::kNone)
+    return surface_edge_code(query, half_edge);
+  return {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(half_edge)};
+}
+
 void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
   Footprint footprint(query, frame);
   const TriangleSurface& surface = query.surface;
@@ -208,9 +224,11 @@ void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
     for (int k = 0; k < 3; ++k) {
       const int half_edge = 3 * index + k;
       // Concave borders too: a shape that has entered a wall must not lose its support beside it.
-      if (surface.edge_id(half_edge) != TriangleSurface::kNone) {
-        Border border{.half_edge = half_edge, .start = t.corners[k], .along = {}, .inward = {}};
-        border.along = t.corners[(k + 1) % 3] - t.corners[k];
+      if (is_crossed(query, half_edge)) {
+        Border border{.code = border_code(query, half_edge),
+                      .start = t.corners[k],
+                      .along = t.corners[(k + 1) % 3] - t.corners[k],
+                      .inward = {}};
         border.length = border.along.norm();
         if (border.length > 0) {
           border.along /= border.length;
@@ -219,7 +237,10 @@ void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
         }
       }
       if (surface.vertex_kind(t.ids[k]) == TriangleSurface::VertexKind::kCorner) {
-        footprint.cover(t.ids[k]);
+        footprint.cover(t.ids[k], surface_vertex_code(t.ids[k]));
+      } else if (!query.options.reduces) {
+        footprint.cover(t.ids[k],
+                        {FeatureCode::Kind::kOther, static_cast<std::uint32_t>(half_edge)});
       }
     }
   }

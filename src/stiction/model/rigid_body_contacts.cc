@@ -283,11 +283,18 @@ void RigidBodySystem::append_touch_rows(double t, const ConstVectorRef& q, const
   }
   const std::size_t first_drift = out.drift.size();
   append_rows_of_pair(t, bodies, std::span(rows).first(1 + num_tangents), first_block, out);
+  out.tangents = {directions[1], directions[2]};
   const BodyShape &shape_a = shapes_[pair.a], &shape_b = shapes_[pair.b];
   if (!shape_a.has_belt && !shape_b.has_belt) return;
   const Vector3d belt =
       a.rotation * shape_a.surface_velocity - b.rotation * shape_b.surface_velocity;
   for (int i = 1; i <= num_tangents; ++i) out.drift[first_drift + i] += directions[i].dot(belt);
+}
+
+std::array<Vector3d, 2> RigidBodySystem::tangents_of(const TouchingPair& pair,
+                                                     int num_tangents) const {
+  const Directions directions = directions_of(pair, num_tangents);
+  return {directions[1], directions[2]};
 }
 
 void RigidBodySystem::add_touch_stiffness(double t, const ConstVectorRef& q,

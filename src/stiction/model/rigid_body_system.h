@@ -10,6 +10,7 @@
 // Static and kinematic bodies have no coordinates; what a kinematic one does is drift.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "stiction/model/rigid_body_description.h"
@@ -166,6 +167,8 @@ class RigidBodySystem final : public System, public Surfaces {
   const ContactInfo& law_of(const TouchingPair& pair) const override;
   void append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
                          int num_tangents, int first_block, RowSet& out) const override;
+  std::array<Eigen::Vector3d, 2> tangents_of(const TouchingPair& pair,
+                                             int num_tangents) const override;
   void add_touch_stiffness(double t, const ConstVectorRef& q, const TouchingPair& pair,
                            std::span<const double> force, const TurningSum& sum) const override;
 

@@ -2,6 +2,7 @@
 // touch is for collision detection to find out (ContactModel).
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,6 +51,9 @@ class Surfaces {
   /// Rows of a contact as in System::append_contact_rows.
   virtual void append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
                                  int num_tangents, int first_block, RowSet& out) const = 0;
+  /// The tangents of those rows in the world; zero where there are fewer.
+  virtual std::array<Eigen::Vector3d, 2> tangents_of(const TouchingPair& pair,
+                                                     int num_tangents) const = 0;
   /// What a force (normal, tangents) there adds to the stiffness, see System::add_joint_stiffness.
   virtual void add_touch_stiffness(double t, const ConstVectorRef& q, const TouchingPair& pair,
                                    std::span<const double> force, const TurningSum& sum) const = 0;

@@ -80,6 +80,8 @@ struct VelocityRowInfo {
 struct RowSet {
   BlockRows rows;
   std::vector<double> drift;  // one per row
+  /// Of the contact appended last, in the world; coordinate axes where it has no place there.
+  std::array<Eigen::Vector3d, 2> tangents{Eigen::Vector3d::UnitX(), Eigen::Vector3d::UnitY()};
 
   void clear() {
     rows.clear();

@@ -28,6 +28,7 @@ void RecordingFile::check_widths() const {
   check("joints/impulse", description_.joint_names.size());
   check("joints/reaction", description_.reaction_names.size());
   check("contacts/slip", 2);
+  check("contacts/accumulated_slip", 2);
   for (const char* vector : {"contacts/position", "contacts/normal", "contacts/impulse"})
     check(vector, 3);
 }

@@ -63,6 +63,7 @@ void RecordingMemory::append(const StepRow& row) {
     append_all(contact.impulse, impulse_);
     append_all(contact.slip, slip_);
     contacts.status.push_back(contact.status);
+    append_all(contact.accumulated_slip, accumulated_slip_);
   }
   contacts.row_start.push_back(contacts.size());
 }
@@ -92,6 +93,7 @@ void RecordingMemory::close(std::string_view status) {
   contacts.normal = take_matrix(normal_, num_contacts, 3);
   contacts.impulse = take_matrix(impulse_, num_contacts, 3);
   contacts.slip = take_matrix(slip_, num_contacts, 2);
+  contacts.accumulated_slip = take_matrix(accumulated_slip_, num_contacts, 2);
 }
 
 }  // namespace stiction

@@ -22,7 +22,7 @@ class RecordingMemory final : public RecordingSink {
   Recording& recording_;
   // Matrices of the recording, row after row, while they grow.
   std::vector<double> q_, v_, joint_impulses_, reactions_, energy_, certificate_, times_;
-  std::vector<double> position_, normal_, impulse_, slip_;
+  std::vector<double> position_, normal_, impulse_, slip_, accumulated_slip_;
 };
 
 }  // namespace stiction

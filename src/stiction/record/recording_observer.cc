@@ -57,7 +57,8 @@ ContactRow to_row(const ContactOutcome& contact) {
           .gap = contact.gap,
           .impulse = contact.impulse,
           .slip = contact.slip,
-          .status = contact.status};
+          .status = contact.status,
+          .accumulated_slip = contact.accumulated_slip};
 }
 
 }  // namespace

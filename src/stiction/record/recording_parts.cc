@@ -79,6 +79,11 @@ void read_contact_rows(const Hdf5File& file, std::int64_t first, std::int64_t nu
   contacts.status.clear();
   for (const int status : read_column<int>(file, "contacts/status", first, num_rows))
     contacts.status.push_back(to_status(file, status));
+  const std::string slips = "contacts/accumulated_slip";
+  contacts.accumulated_slip =
+      file.has(slips)
+          ? read_matrix(file, slips, first, num_rows, 2)
+          : RowMatrixXd::Constant(num_rows, 2, std::numeric_limits<double>::quiet_NaN());
 }
 
 void read_event_rows(const Hdf5File& file, std::int64_t first, std::int64_t num_rows,

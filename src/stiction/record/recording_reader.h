@@ -21,6 +21,7 @@ struct RecordedContacts {
   RowMatrixXd impulse;           // [N s] normal, tangent 1, tangent 2
   RowMatrixXd slip;              // [m/s] tangent 1, tangent 2
   std::vector<ContactStatus> status;
+  RowMatrixXd accumulated_slip;  // [m] tangent 1, tangent 2; NaN in files of earlier programs
 
   /// The contacts of row k of the recording are [row_start[k], row_start[k + 1]).
   std::vector<std::int64_t> row_start{0};

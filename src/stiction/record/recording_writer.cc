@@ -57,11 +57,13 @@ struct ContactColumns {
   Column<double> position{"contacts/position", 3}, normal{"contacts/normal", 3};
   Column<double> gap{"contacts/gap"}, impulse{"contacts/impulse", 3}, slip{"contacts/slip", 2};
   Column<int> status{"contacts/status"};
+  Column<double> accumulated_slip{"contacts/accumulated_slip", 2};
 
   template <class Function>
   void for_each(const Function& function) {
     function(step), function(a), function(b), function(id), function(position);
     function(normal), function(gap), function(impulse), function(slip), function(status);
+    function(accumulated_slip);
   }
 
   void push(std::int64_t step_number, const ContactRow& contact) {
@@ -75,6 +77,7 @@ struct ContactColumns {
     impulse.push(contact.impulse);
     slip.push(contact.slip);
     status.push(static_cast<int>(contact.status));
+    accumulated_slip.push(contact.accumulated_slip);
   }
 };
 

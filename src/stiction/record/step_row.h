@@ -21,6 +21,7 @@ struct ContactRow {
   std::array<double, 3> impulse = {};   // [N s] normal, tangent 1, tangent 2
   std::array<double, 2> slip = {};      // [m/s] tangent 1, tangent 2
   ContactStatus status = ContactStatus::kOpen;
+  std::array<double, 2> accumulated_slip = {};  // [m] tangent 1, tangent 2, since it was made
 };
 
 /// Something that happened within a step. Events have rows of their own: they are kept also for

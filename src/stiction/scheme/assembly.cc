@@ -44,6 +44,7 @@ void StepAssembly::clear() {
   explicit_springs_.clear();
   contact_indices_.clear();
   contact_drifts_.clear();
+  contact_tangents_.clear();
 }
 
 void StepAssembly::add_mass_and_momentum(const ContactModel& model,
@@ -598,6 +599,7 @@ double* StepAssembly::add_contact(const ContactModel& model, int contact) {
     contact_drifts_.push_back(contact_.drift[i]);
   }
   contact_indices_.push_back(contact);
+  contact_tangents_.push_back(contact_.tangents);
   return bias;
 }
 

@@ -3,6 +3,7 @@
 // scheme's choice. Drifts and indices of the rows are kept for reading the solution back.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -154,6 +155,10 @@ class StepAssembly {
   const std::vector<int>& contact_indices() const { return contact_indices_; }
   /// ŵ per contact row.
   const std::vector<double>& contact_drifts() const { return contact_drifts_; }
+  /// In the world, per contact.
+  const std::vector<std::array<Eigen::Vector3d, 2>>& contact_tangents() const {
+    return contact_tangents_;
+  }
 
  private:
   void add_constraints(const ContactModel& model, const VectorXd& v, double h,
@@ -195,6 +200,7 @@ class StepAssembly {
   std::vector<ExplicitSpring> explicit_springs_;
   std::vector<int> contact_indices_;
   std::vector<double> contact_drifts_;
+  std::vector<std::array<Eigen::Vector3d, 2>> contact_tangents_;
   RowSet constraints_, springs_, contact_;
   VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
   std::vector<double> matrix_storage_;

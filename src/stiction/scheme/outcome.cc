@@ -261,6 +261,7 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
   for (int j = 0; j < problem.num_contacts(); ++j) {
     ContactOutcome& outcome = outcome_of(assembly.contact_indices()[j], result);
     const int start = problem.contacts.row_start(j);
+    const double duration = phase.share * problem.h;
     for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
       const double impulse = phase.share * solution.r[start + i];
       const double drift = assembly.contact_drifts()[start + i];
@@ -268,9 +269,9 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
       outcome.impulse[i] += impulse;
       (i == 0 ? result.work.impact : result.work.friction) += impulse * (mean_rate + drift);
       result.work.motor -= impulse * drift;
-      if (i > 0)
-        outcome.slip[i - 1] =
-            row_times(problem, problem.contacts, j, i, phase.v_end.data()) + drift;
+      if (i == 0) continue;
+      outcome.slip[i - 1] = row_times(problem, problem.contacts, j, i, phase.v_end.data()) + drift;
+      outcome.slid += duration * (mean_rate + drift) * assembly.contact_tangents()[j][i - 1];
     }
     outcome.status = contact_status(problem, solution, j);
   }

@@ -29,6 +29,15 @@ struct ContactOutcome {
   double gap = 0;                          // [m] at the end of the step
   std::array<double, 3> impulse{0, 0, 0};  // [N s] normal, tangent 1, tangent 2
   std::array<double, 2> slip{0, 0};        // [m/s] relative tangential velocity at the end
+  Eigen::Vector3d slid{0, 0, 0};           // [m] ∫ of slip over this step, in the world
+  /// [m] the same since the contact was made, along tangents 1 and 2 at the end of the step (T38).
+  std::array<double, 2> accumulated_slip{0, 0};
+};
+
+/// How far a contact has slipped since it was made, and its normal then: the plane that it lies in.
+struct AccumulatedSlip {
+  Eigen::Vector3d way{0, 0, 0};     // [m] world frame
+  Eigen::Vector3d normal{0, 0, 0};  // [-] at the end of the step
 };
 
 /// Energy given to the system during a step, [J]; losses are negative (T30).
@@ -50,6 +59,8 @@ struct SchemeMemory {
   // Mean forces of the last step: what solvers start from, and the geometric stiffness.
   std::vector<double> joint_forces;    // one per joint row; empty: none yet
   std::vector<double> contact_forces;  // three per contact, likewise
+  /// Written by the simulation, schemes need not know: one per contact; empty: none yet.
+  std::vector<AccumulatedSlip> slips;
 };
 
 enum class EventKind : std::uint8_t {

@@ -14,7 +14,7 @@
 namespace stiction {
 namespace {
 
-constexpr int kFormatVersion = 4;
+constexpr int kFormatVersion = 5;
 constexpr std::string_view kFormat = "stiction checkpoint";
 
 std::span<const double> as_span(const VectorXd& x) {
@@ -49,7 +49,8 @@ std::vector<double> read_all_or_none(const Hdf5File& file, const std::string& ob
   return values;
 }
 
-constexpr int kNumCounts = 10;  // before those of the events
+constexpr int kNumCounts = 10;             // before those of the events
+constexpr std::size_t kNumbersOfSlip = 6;  // way and normal of a contact
 
 std::vector<ContactStatus> read_contact_memory(const Hdf5File& file, std::size_t num_contacts) {
   const auto values = file.read<std::int64_t>("memory_contacts");
@@ -63,6 +64,16 @@ std::vector<ContactStatus> read_contact_memory(const Hdf5File& file, std::size_t
   std::vector<ContactStatus> contacts;
   for (const std::int64_t x : values) contacts.push_back(static_cast<ContactStatus>(x));
   return contacts;
+}
+
+std::vector<AccumulatedSlip> read_slips(const Hdf5File& file, std::size_t num_contacts) {
+  const std::vector<double> values =
+      read_all_or_none(file, "memory_slips", kNumbersOfSlip * num_contacts);
+  std::vector<AccumulatedSlip> slips;
+  for (std::size_t i = 0; i < values.size(); i += kNumbersOfSlip)
+    slips.push_back({.way = {values[i], values[i + 1], values[i + 2]},
+                     .normal = {values[i + 3], values[i + 4], values[i + 5]}});
+  return slips;
 }
 
 }  // namespace
@@ -114,6 +125,11 @@ void Simulation::save(const std::string& path) const {
   file.write<double>("memory", memory);
   file.write<double>("memory_joint_forces", all.joint_forces);
   file.write<double>("memory_contact_forces", all.contact_forces);
+  std::vector<double> slips;
+  for (const AccumulatedSlip& slip : all.slips)
+    for (const Eigen::Vector3d& x : {slip.way, slip.normal})
+      slips.insert(slips.end(), x.begin(), x.end());
+  file.write<double>("memory_slips", slips);
   file.close();
   pending.commit();
 }
@@ -149,7 +165,8 @@ void Simulation::restore(const std::string& path) {
       .substep = substep[0],
       .joint_forces = read_all_or_none(file, "memory_joint_forces",
                                        static_cast<std::size_t>(model_.num_joint_rows())),
-      .contact_forces = read_all_or_none(file, "memory_contact_forces", 3 * num_contacts)};
+      .contact_forces = read_all_or_none(file, "memory_contact_forces", 3 * num_contacts),
+      .slips = read_slips(file, num_contacts)};
 
   State state;
   state.t = clock[0];

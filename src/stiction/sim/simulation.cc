@@ -8,6 +8,7 @@
 #include "stiction/base/stopwatch.h"
 #include "stiction/base/text.h"
 #include "stiction/scheme/projection.h"
+#include "stiction/sim/accumulated_slip.h"
 #include "stiction/sim/mechanism.h"
 #include "stiction/solve/solvers.h"
 
@@ -266,7 +267,12 @@ void Simulation::change_options(const SimulationOptions& options) {
   auto solver = make_step_solver(next);
   scheme->check(model_);
   wake_all();
-  if (next.scheme != options_.scheme) taken_.memory = {};
+  if (next.scheme != options_.scheme) {
+    SchemeMemory memory;  // slip belongs to the contacts, not to the scheme
+    memory.keys = std::move(taken_.memory.keys);
+    memory.slips = std::move(taken_.memory.slips);
+    taken_.memory = std::move(memory);
+  }
   options_ = std::move(next);
   scheme_ = std::move(scheme);
   solver_ = std::move(solver);
@@ -328,9 +334,11 @@ bool Simulation::try_step(double h) {
     if (surprises == kMaxSurprises || !model_.detect_further(state_, h, attempt_.end)) break;
     wake_met(h);
   }
-  if (sleepers_) sleepers_->complete(stage_, attempt_);
   attempt_times_.detect += watch.lap();
   if (model_.has_surfaces()) attempt_.memory.keys = memory_.keys;
+  accumulate_slip(model_, (model_.has_surfaces() ? memory_ : taken_.memory).slips,
+                  options_.stepping.events.contact_tolerance, attempt_);
+  if (sleepers_) sleepers_->complete(stage_, attempt_);
   attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
   return has_answer() && attempt_.failure.empty() && stage_.certificate().meets(options_.tolerance);
 }
@@ -354,6 +362,7 @@ const SchemeMemory& Simulation::recall() {
   };
   memory_.contacts.assign(old.contacts.empty() ? 0 : memory_.keys.size(), ContactStatus::kOpen);
   memory_.contact_forces.assign(old.contact_forces.empty() ? 0 : 3 * memory_.keys.size(), 0.0);
+  memory_.slips.assign(old.slips.empty() ? 0 : memory_.keys.size(), {});
   for (std::size_t j = 0; j < memory_.keys.size(); ++j) {
     const int place = find(memory_.keys[j]);
     if (place < 0) continue;
@@ -361,6 +370,7 @@ const SchemeMemory& Simulation::recall() {
     if (!memory_.contact_forces.empty())
       std::copy_n(old.contact_forces.begin() + 3 * place, 3,
                   memory_.contact_forces.begin() + 3 * j);
+    if (!memory_.slips.empty()) memory_.slips[j] = old.slips[place];
   }
   return memory_;
 }

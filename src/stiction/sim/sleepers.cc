@@ -11,6 +11,7 @@ void append(const SchemeMemory& from, SchemeMemory& to) {
   to.contacts.insert(to.contacts.end(), from.contacts.begin(), from.contacts.end());
   to.contact_forces.insert(to.contact_forces.end(), from.contact_forces.begin(),
                            from.contact_forces.end());
+  to.slips.insert(to.slips.end(), from.slips.begin(), from.slips.end());
 }
 
 /// Phases that contacts at rest have impulses in.
@@ -187,6 +188,7 @@ void Sleepers::furnish_groups(const ContactModel& model, const SolveStage& stage
     if (!memory.contact_forces.empty())
       for (int i = 0; i < 3; ++i)
         group.memory.contact_forces.push_back(memory.contact_forces[3 * j + i]);
+    group.memory.slips.push_back(memory.slips[j]);
   }
   for (const ContactOutcome& contact : result.contacts) {
     const int index = contact.contact < 0 ? -1 : group_of_contact(contact.contact);
