@@ -2,6 +2,7 @@
 // it would have awake, and wakes for whatever changes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stiction/model/rigid_body_builder.h"
@@ -138,6 +139,41 @@ TEST_P(Sleep, CannotBeToldFromBeingAskedInEveryStep) {
   EXPECT_GT(asleep.summary().wakes, 0);
   EXPECT_EQ(asleep.energy().impact, awake.energy().impact);
   EXPECT_EQ(asleep.energy().friction, awake.energy().friction);
+}
+
+// Pushed along the floor for a while, the stack comes to rest and keeps what it slid, asleep, woken
+// and from a checkpoint.
+TEST_P(Sleep, KeepsHowFarContactsHaveSlipped) {
+  const World world{.boxes = 1};
+  Simulation simulation(world.build(), options_with(true, GetParam()));
+  State state = simulation.state();
+  state.v[0] = 1;
+  simulation.set_state(state);
+  const auto slip_of = [](const Simulation& one) {
+    double largest = 0;
+    for (const ContactOutcome& contact : one.contacts())
+      largest =
+          std::max(largest, std::hypot(contact.accumulated_slip[0], contact.accumulated_slip[1]));
+    return largest;
+  };
+  take_steps(simulation, 60);
+  ASSERT_EQ(simulation.num_asleep(), 1);
+  const double slid = slip_of(simulation);
+  EXPECT_NEAR(slid, 1 / (2 * world.mu * kGravity), 0.01);  // v²/(2 μ g), to order h
+  take_steps(simulation, 10);
+  EXPECT_EQ(slip_of(simulation), slid);
+
+  const TemporaryFolder folder;
+  simulation.save(folder.file("c.h5"));
+  Simulation later(world.build(), options_with(true, GetParam()));
+  later.restore(folder.file("c.h5"));
+  take_steps(later, 1);
+  EXPECT_EQ(slip_of(later), slid);
+
+  simulation.change_options(options_with(false, GetParam()));
+  take_steps(simulation, 1);
+  EXPECT_EQ(simulation.num_asleep(), 0);
+  EXPECT_EQ(slip_of(simulation), slid);
 }
 
 TEST_P(Sleep, GoesOnFromACheckpointWithTheSameBits) {

@@ -184,7 +184,7 @@ class TriangleMerger {
 };
 
 /// Below this many vertices, comparing all is faster than walking.
-constexpr int kFewVertices = 40;
+constexpr int kNoGraphBelow = 40;
 
 }  // namespace
 
@@ -312,7 +312,7 @@ void Polytope::make_fans() {
 
 int Polytope::find_support(const Vector3d& direction, int start) const {
   const int num_vertices = static_cast<int>(vertices_.size());
-  if (num_vertices <= kFewVertices) {
+  if (num_vertices <= kNoGraphBelow) {
     return vertex_table_.find_furthest(direction);
   }
   // No vertex of a convex body is higher than all its neighbours but the highest.

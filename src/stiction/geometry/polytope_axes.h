@@ -29,7 +29,7 @@ void append_polytope_alternatives(ContactPair& pair, double gap);
 
 /// Calls visit(v) for a vertex furthest along `direction` and from there for all neighbours of
 /// vertices for which it was true. Visits each vertex once.
-constexpr int kFewVertices = 32;  // are compared one by one
+inline constexpr int kFewVertices = 32;  // are compared one by one
 template <typename Visit>
 void visit_connected_vertices(const Polytope& polytope, const Eigen::Vector3d& direction,
                               ContactWorkspace& workspace, const Visit& visit) {
