@@ -375,6 +375,22 @@ TEST(CollectContacts, SpheresHaveOneContactWithEverything) {
   }
 }
 
+// Beyond the rim by s the edge is nearer than the plane of the face by s²/(2 d) only, which is less
+// than separations that count as equal: the place has to decide.
+TEST(CollectContacts, BallJustBeyondARimTouchesTheEdge) {
+  const CollisionShape ball(Sphere{0.14}), plate(Box{{1.2, 2.5, 0.06}});
+  for (const double beyond : {-1e-6, 5e-6, 2e-5}) {
+    const Vector3d centre(0.3, 1.25 + beyond, 0.03 + 0.1405);
+    const ContactList list = contacts_of(ball, {.position = centre}, plate, {}, {.reach = 0.01});
+    ASSERT_EQ(list.candidates.size(), 1u);
+    const ContactCandidate& contact = list.candidates[0];
+    const Vector3d nearest(0.3, std::min(centre.y(), 1.25), 0.03);
+    EXPECT_NEAR(contact.gap, (centre - nearest).norm() - 0.14, 1e-15);
+    EXPECT_LE((contact.point - 0.5 * contact.gap * contact.normal - nearest).norm(), 1e-9)
+        << beyond;
+  }
+}
+
 // ---- cylinders ---------------------------------------------------------------------------------
 
 TEST(CollectContacts, StandingCylinderKeepsItsPatchUnderJitter) {

@@ -414,7 +414,7 @@ class Judge {
 
   /// With ε the natural map's value there are y ∈ K*, x ∈ K, x ⊥ y with û' = y + ε, r' = x + ε
   /// (Moreau's decomposition of r' − û'). Hence
-  ///   dist(r', K) ≤ ‖ε‖,
+  ///   dist(r', K) ≤ ‖ε‖, and β' is off the section of ν' by at most √(1 + (ρμ')²) times that,
   ///   −u'_N ≤ (1 + ρμ')‖ε‖ and min(ν', u'_N) ≤ (1 + ρμ')‖ε‖, since y_N = μ'σ(−y_T) where x_N > 0,
   ///     and σ has the Lipschitz constant ρ = max {‖b‖ : b ∈ B}, √2 for the box,
   ///   ‖β' − P(β' − u'_T)‖ ≤ (3 + ρμ')‖ε‖, P onto μ'ν'·B: zero for (x_T, y_T, μ'x_N), and β', u'_T
@@ -431,7 +431,7 @@ class Judge {
     const double outside =
         std::hypot(std::min(0.0, normal),
                    (beta - nearest_in_section(section, num_tangents, radius, beta)).norm());
-    hold(Law::kCones, {outside, kUlps * local.r.norm(), scale}, where);
+    hold(Law::kCones, {outside / std::hypot(1.0, reach), kUlps * local.r.norm(), scale}, where);
 
     const double closing = std::max(-local.u[0], std::min(normal, local.u[0])) / (1 + reach);
     hold(Law::kComplementarity, {closing, slack, scale}, where);

@@ -79,12 +79,26 @@ class RoundedOverPolytope {
     return make_plane_feature(b_.vertices()[b_.vertices_of(face)[0]], b_.faces()[face].normal);
   }
 
+  /// Whether the foot of a point on the plane of a face is in the face, up to `snap`.
+  bool is_over(int face, const Vector3d& point) const {
+    const auto vertices = b_.vertices_of(face);
+    const int count = static_cast<int>(vertices.size());
+    for (int k = 0; k < count; ++k) {
+      const Vector3d& tail = b_.vertices()[vertices[k]];
+      const Vector3d side = b_.vertices()[vertices[k + 1 < count ? k + 1 : 0]] - tail;
+      if (side.cross(b_.faces()[face].normal).dot(point - tail) > pair_.snap * side.norm())
+        return false;
+    }
+    return true;
+  }
+
   /// The ends of the part of the core that is over the face.
   void append_over_face(int face, double lowest) {
     if (!(separation_of(face) <= pair_.options.reach)) return;
     if (core_.num_ends() == 1) {
-      // A ball is over the face if and only if the face has the separation.
-      if (separation_of(face) < lowest) return;
+      // A ball is over the face if and only if the face has the separation. That alone would take
+      // one that is beyond the rim by √(2 d tie), d the distance of its centre, to be over it.
+      if (separation_of(face) < lowest || !is_over(face, ends_[0])) return;
       pair_.emit(core_.end_feature(0), plane_of(face),
                  make_contact_id(core_.end_code(0), face_code(face)));
       return;
