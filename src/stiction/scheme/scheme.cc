@@ -32,7 +32,7 @@ void SolveStage::begin_step(const Deadline& deadline) {
 const StepSolution& SolveStage::solve(const StepProblem& problem, const StepSolution* start) {
   SolverReport report;
   probe(problem, report, start);
-  commit(problem, solution_, report);
+  book(problem, solution_, report, was_asked_);
   return solution_;
 }
 
@@ -54,7 +54,8 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   // and those of things at rest.
   const bool is_worth_keeping = !deadline_.is_limited() && problem.num_contacts() >= kManyContacts;
   if (is_worth_keeping) start_ = solution_;
-  if (!is_worth_keeping || !recall(problem, report)) {
+  was_asked_ = !is_worth_keeping || !recall(problem, report);
+  if (was_asked_) {
     report = solver_->solve(problem, solution_);
     if (is_worth_keeping) keep(problem, report);
   }
@@ -83,12 +84,17 @@ void SolveStage::keep(const StepProblem& problem, const SolverReport& report) {
 
 void SolveStage::commit(const StepProblem& problem, const StepSolution& solution,
                         const SolverReport& report) {
+  book(problem, solution, report, false);
+}
+
+void SolveStage::book(const StepProblem& problem, const StepSolution& solution,
+                      const SolverReport& report, bool was_just_solved) {
   report_.stage = std::max(report_.stage, report.stage);
   report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
   const bool was_good = certificate_.meets(tolerance_);
   Stopwatch watch;
-  certificate_.include(certify(problem, solution));
+  certificate_.include(certify(problem, solution, was_just_solved));
   certify_wall_ += watch.lap();
   if (was_good && !certificate_.meets(tolerance_))
     for (const int j : certifier_.offenders(tolerance_).contacts)
@@ -96,18 +102,27 @@ void SolveStage::commit(const StepProblem& problem, const StepSolution& solution
 }
 
 /// A certifier does not care who asks it: one that has just certified these very numbers for the
-/// solver need not do so again. Offenders are those of our own.
-Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution) {
+/// solver need not do so again. Where the solver has only just returned, the problem is still the
+/// one that it was given, and to compare answers is enough. Offenders are those of our own.
+Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution,
+                                bool was_just_solved) {
   if (const Certifier* judge = solver_->certifier(); judge != nullptr) {
-    const std::optional<Certificate> known = judge->recall(problem, solution);
+    const std::optional<Certificate> known =
+        was_just_solved ? judge->recall_last(problem, solution) : judge->recall(problem, solution);
     if (known && known->meets(tolerance_)) return *known;
   }
   return certifier_.certify(problem, solution);
 }
 
 void SolveStage::certify_state(const ContactModel& model, const State& state) {
+  ContactEvaluator::compute_gaps(model, state.t, state.q, gaps_);
+  certify_state(model, state, gaps_);
+}
+
+void SolveStage::certify_state(const ContactModel& model, const State& state,
+                               const VectorXd& gaps) {
   Certificate state_figures;
-  state_figures.gap = evaluator_.compute_smallest_gap(model, state);
+  state_figures.gap = ContactEvaluator::smallest_of(gaps);
   state_figures.joint = evaluator_.compute_joint_error(model, state);
   certificate_.include(state_figures);
 }

@@ -97,9 +97,8 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
       scheme_(make_scheme(options.scheme,
                           {.friction = options.friction, .stepping = options.stepping})),
       solver_(make_solver(options.solver, kSolverShare * options.tolerance,
-                          StoppingMeasure::kCertificate, options.tolerance,
-                          options.collision.num_threads)),
-      stage_(*solver_, options.tolerance),
+                          StoppingMeasure::kCertificate, options.tolerance, model_.workers())),
+      stage_(*solver_, options.tolerance, model_.workers().get()),
       state_(model_.initial_state()) {
   if (options.project_start) project_start();
   validate(state_);
@@ -218,13 +217,13 @@ void Simulation::change_options(const SimulationOptions& options) {
   next.penetration_tolerance = options_.penetration_tolerance;
   auto scheme = make_scheme(next.scheme, {.friction = next.friction, .stepping = next.stepping});
   auto solver = make_solver(next.solver, kSolverShare * next.tolerance,
-                            StoppingMeasure::kCertificate, next.tolerance);
+                            StoppingMeasure::kCertificate, next.tolerance, model_.workers());
   scheme->check(model_);
   if (next.scheme != options_.scheme) taken_.memory = {};
   options_ = std::move(next);
   scheme_ = std::move(scheme);
   solver_ = std::move(solver);
-  stage_ = SolveStage(*solver_, options_.tolerance);
+  stage_ = SolveStage(*solver_, options_.tolerance, model_.workers().get());
 }
 
 void Simulation::set_held_force(const VectorXd& force) {
@@ -287,6 +286,11 @@ const SchemeMemory& Simulation::recall() {
   memory_.joint_forces = old.joint_forces;
   memory_.keys.resize(model_.num_contacts());
   for (int j = 0; j < model_.num_contacts(); ++j) memory_.keys[j] = model_.contact_key(j);
+  if (memory_.keys == old.keys) {  // as a rule: nothing has come or gone
+    memory_.contacts = old.contacts;
+    memory_.contact_forces = old.contact_forces;
+    return memory_;
+  }
   places_.clear();
   for (std::size_t i = 0; i < old.keys.size(); ++i)
     places_.emplace_back(old.keys[i], static_cast<int>(i));
