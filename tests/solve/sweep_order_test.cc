@@ -25,7 +25,7 @@ StepProblem pile() { return testing::sphere_grid({.count = {8, 8, 8}}); }
 /// Spheres side by side in rows that do not touch each other: many components.
 StepProblem rows_of_spheres() {
   StepProblem problem;
-  for (int row = 0; row < 40; ++row)
+  for (int row = 0; row < 100; ++row)
     for (int k = 0; k < 13; ++k) {
       const int block = problem.num_blocks();
       problem.add_mass_block(6).setIdentity();

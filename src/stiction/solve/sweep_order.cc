@@ -6,20 +6,18 @@
 namespace stiction {
 namespace {
 
-/// Below, a sweep takes less than to share it out would save.
-constexpr int kLeastUnits = 400;
-
-/// Units of a slab, and how many slabs there are at most: more of them leave more units between
-/// slabs.
-constexpr int kUnitsPerSlab = 150;
-constexpr int kMaxSlabs = 16;
+/// Units of a slab at least, and how many slabs there are at most: the more there are, the less a
+/// sweep gets on. On 1,000 spheres that fall onto each other steps take 5 % more work with four of
+/// them than without, and 45 % more with sixteen.
+constexpr int kUnitsPerSlab = 300;
+constexpr int kMaxSlabs = 4;
 
 }  // namespace
 
 void SweepOrder::find(const ContactBlocks& blocks) {
   const int num_slabs = std::min(blocks.num_units() / kUnitsPerSlab, kMaxSlabs);
   num_slabs_ = 0;
-  if (blocks.num_units() >= kLeastUnits && !blocks.has_coupling()) {
+  if (num_slabs > 1 && !blocks.has_coupling()) {
     find_layers(blocks);
     form_slabs(blocks, num_slabs);
   }
