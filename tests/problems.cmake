@@ -5,7 +5,7 @@ file(GLOB stiction_problem_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/s
 list(FILTER stiction_problem_sources EXCLUDE REGEX "_test\\.cc$")
 if(STICTION_SANITIZE AND DEFINED STICTION_SANITIZE_SOLVERS AND NOT STICTION_SANITIZE_SOLVERS)
   # What tests of other rooms use.
-  list(FILTER stiction_problem_sources INCLUDE REGEX "/joint_problems\\.cc$")
+  list(FILTER stiction_problem_sources INCLUDE REGEX "/(joint|saddle_ldlt)_problems\\.cc$")
 endif()
 list(APPEND stiction_problem_sources ${CMAKE_CURRENT_LIST_DIR}/dense_algebra.cc)
 add_library(stiction_test_problems STATIC ${stiction_problem_sources})
