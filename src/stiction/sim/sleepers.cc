@@ -1,7 +1,6 @@
 #include "stiction/sim/sleepers.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace stiction {
 namespace {
@@ -89,35 +88,24 @@ void Sleepers::complete(SchemeMemory& memory) const {
 // -------------------------------------------------------------------------------------------------
 // Falling asleep
 
-int Sleepers::root(int block) {
-  while (parent_[block] != block) block = parent_[block] = parent_[parent_[block]];
-  return block;
-}
-
-void Sleepers::join(int a, int b) {
-  const int first = root(a), second = root(b);
-  parent_[std::max(first, second)] = std::min(first, second);
-}
-
 void Sleepers::join_rows(const BlockRows& rows) {
   for (int i = 0; i < rows.num_row_blocks(); ++i)
     for (int e = rows.entry_start(i) + 1; e < rows.entry_start(i + 1); ++e)
-      join(rows.entry_block(rows.entry_start(i)), rows.entry_block(e));
+      sets_.join(rows.entry_block(rows.entry_start(i)), rows.entry_block(e));
 }
 
 /// Blocks that any contact, open ones included, or any row holds together, by their roots; is_kept_
 /// of a root tells that something of it keeps the group awake.
 void Sleepers::find_groups(const ContactModel& model, const StepResult& result) {
   const int num_blocks = static_cast<int>(model.blocks().size());
-  parent_.resize(num_blocks);
-  std::iota(parent_.begin(), parent_.end(), 0);
+  sets_.reset(num_blocks);
   for (int j = 0; j < model.num_contacts(); ++j)
-    if (const auto [a, b] = model.blocks_of_contact(j); a >= 0 && b >= 0) join(a, b);
+    if (const auto [a, b] = model.blocks_of_contact(j); a >= 0 && b >= 0) sets_.join(a, b);
   join_rows(solver_->last_step()->bilateral);
   join_rows(solver_->last_step()->contacts);
   is_kept_.assign(num_blocks, 0);
   const auto keep_awake = [&](int block) {
-    if (block >= 0) is_kept_[root(block)] = 1;
+    if (block >= 0) is_kept_[sets_.root(block)] = 1;
   };
   for (int b = 0; b < num_blocks; ++b)
     if (!solver_->rests(b) || !solver_->is_steady(b) || is_asleep_[b] != 0) keep_awake(b);
@@ -137,17 +125,18 @@ void Sleepers::find_groups(const ContactModel& model, const StepResult& result) 
 
 /// Whether there are new groups.
 bool Sleepers::make_groups() {
-  const int num_blocks = static_cast<int>(parent_.size());
+  const int num_blocks = sets_.size();
   new_groups_.assign(num_blocks, -1);  // of roots
   members_.clear();
   bool has_new = false;
   for (int b = 0; b < num_blocks; ++b)
-    if (is_kept_[root(b)] == 0) members_.push_back(b);
+    if (is_kept_[sets_.root(b)] == 0) members_.push_back(b);
   std::stable_sort(members_.begin(), members_.end(),
-                   [&](int a, int b) { return root(a) < root(b); });
+                   [&](int a, int b) { return sets_.root(a) < sets_.root(b); });
   for (std::size_t first = 0; first < members_.size();) {
     std::size_t last = first;
-    while (last < members_.size() && root(members_[last]) == root(members_[first])) ++last;
+    while (last < members_.size() && sets_.root(members_[last]) == sets_.root(members_[first]))
+      ++last;
     const int index = solver_->put_to_sleep(std::span(members_).subspan(first, last - first));
     if (index >= static_cast<int>(groups_.size())) groups_.resize(index + 1);
     Group& group = groups_[index];
@@ -157,7 +146,7 @@ bool Sleepers::make_groups() {
     group.phase_contacts.clear();
     group.memory = {};
     group.certificate = {};
-    new_groups_[root(members_[first])] = index;
+    new_groups_[sets_.root(members_[first])] = index;
     num_asleep_ += group.num_blocks;
     for (std::size_t k = first; k < last; ++k) is_asleep_[members_[k]] = 1;
     has_new = true;
@@ -169,7 +158,7 @@ bool Sleepers::make_groups() {
 /// What observers are to see of new groups.
 void Sleepers::furnish_groups(const ContactModel& model, const SolveStage& stage, const State& end,
                               const StepResult& result) {
-  const auto group_of = [&](int block) { return block < 0 ? -1 : new_groups_[root(block)]; };
+  const auto group_of = [&](int block) { return block < 0 ? -1 : new_groups_[sets_.root(block)]; };
   const auto group_of_contact = [&](int j) {
     const auto [a, b] = model.blocks_of_contact(j);
     return std::max(group_of(a), group_of(b));

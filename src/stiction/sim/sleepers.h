@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "stiction/base/disjoint_sets.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/solve/resting_solver.h"
 
@@ -49,8 +50,6 @@ class Sleepers {
     Certificate certificate;
   };
 
-  int root(int block);
-  void join(int a, int b);
   void join_rows(const BlockRows& rows);
   void find_groups(const ContactModel& model, const StepResult& result);
   bool make_groups();
@@ -65,7 +64,8 @@ class Sleepers {
   std::int64_t num_wakes_ = 0;
   std::vector<char> is_asleep_;           // per block
   std::vector<char> is_still_, is_kept_;  // scratch, per block
-  std::vector<int> parent_, members_, new_groups_;
+  DisjointSets sets_;                     // of blocks
+  std::vector<int> members_, new_groups_;
   std::vector<std::pair<std::uint64_t, int>> group_of_key_;
   VectorXd gaps_;
 };

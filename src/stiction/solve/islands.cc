@@ -1,14 +1,12 @@
 #include "stiction/solve/islands.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace stiction {
 
 void Islands::find(const StepProblem& problem) {
   const int num_blocks = problem.num_blocks(), num_bilateral = problem.num_bilateral();
-  parent_.resize(num_blocks + num_bilateral + problem.num_contacts());
-  std::iota(parent_.begin(), parent_.end(), 0);
+  sets_.reset(num_blocks + num_bilateral + problem.num_contacts());
   join_rows(problem.bilateral, num_blocks);
   join_rows(problem.contacts, num_blocks + num_bilateral);
   join_coupling(problem);
@@ -19,20 +17,10 @@ void Islands::find(const StepProblem& problem) {
   number_locally(problem);
 }
 
-int Islands::root(int node) {
-  while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
-  return node;
-}
-
-void Islands::join(int a, int b) {
-  const int first = root(a), second = root(b);
-  parent_[std::max(first, second)] = std::min(first, second);
-}
-
 void Islands::join_rows(const BlockRows& rows, int first_node) {
   for (int i = 0; i < rows.num_row_blocks(); ++i)
     for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
-      join(first_node + i, rows.entry_block(e));
+      sets_.join(first_node + i, rows.entry_block(e));
 }
 
 void Islands::join_coupling(const StepProblem& problem) {
@@ -46,21 +34,21 @@ void Islands::join_coupling(const StepProblem& problem) {
   const RowCoupling& coupling = problem.coupling;
   for (int row = 0; row < coupling.num_rows(); ++row)
     for (int e = coupling.entry_start(row); e < coupling.entry_start(row + 1); ++e)
-      if (coupling.value(e) != 0) join(row_node_[row], row_node_[coupling.column(e)]);
+      if (coupling.value(e) != 0) sets_.join(row_node_[row], row_node_[coupling.column(e)]);
 }
 
 void Islands::number(const StepProblem& problem) {
-  const int num_blocks = problem.num_blocks(), num_nodes = static_cast<int>(parent_.size());
+  const int num_blocks = problem.num_blocks(), num_nodes = sets_.size();
   island_.assign(num_nodes, -1);
   int count = 0;
   for (int node = num_blocks; node < num_nodes; ++node) {
-    int& island = island_[root(node)];
+    int& island = island_[sets_.root(node)];
     if (island < 0) island = count++;
     island_[node] = island;
   }
   loose_.clear();
   for (int block = 0; block < num_blocks; ++block) {
-    island_[block] = island_[root(block)];
+    island_[block] = island_[sets_.root(block)];
     if (island_[block] < 0) loose_.push_back(block);
   }
   block_start_.assign(count + 1, 0);

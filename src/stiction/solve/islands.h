@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "stiction/base/disjoint_sets.h"
 #include "stiction/problem/step_problem.h"
 
 namespace stiction {
@@ -35,8 +36,6 @@ class Islands {
                StepSolution& whole) const;
 
  private:
-  int root(int node);
-  void join(int a, int b);
   void join_rows(const BlockRows& rows, int first_node);
   void join_coupling(const StepProblem& problem);
   void number(const StepProblem& problem);
@@ -49,7 +48,7 @@ class Islands {
   template <typename Visit>
   void visit_segments(const StepProblem& problem, int island, const Visit& visit) const;
 
-  std::vector<int> parent_;     // of nodes: mass blocks, bilateral rows, contacts
+  DisjointSets sets_;           // of nodes: mass blocks, bilateral rows, contacts
   std::vector<int> island_;     // of nodes; −1 for loose blocks
   std::vector<int> row_node_;   // node of every row
   std::vector<int> local_;      // index of a mass block within its island

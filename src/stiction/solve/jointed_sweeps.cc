@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "stiction/solve/dense_lu.h"
 
@@ -65,18 +64,12 @@ SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solu
   return total;
 }
 
-int JointedSweeps::root(int body) {
-  while (parent_[body] != body) body = parent_[body] = parent_[parent_[body]];
-  return body;
-}
-
 /// Which bodies go together, and where they are in the reduced problem. False if none do, or too
 /// many.
 bool JointedSweeps::find_machines(const StepProblem& problem) {
   if (!problem.coupling.is_empty() || problem.num_bilateral() == 0) return false;
   const int num_bodies = problem.num_blocks();
-  parent_.resize(num_bodies);
-  std::iota(parent_.begin(), parent_.end(), 0);
+  sets_.reset(num_bodies);
   held_.assign(problem.num_bilateral(), -1);
   int num_bounded = 0;
   for (int row = 0; row < problem.num_bilateral(); ++row) {
@@ -86,18 +79,15 @@ bool JointedSweeps::find_machines(const StepProblem& problem) {
       held_[row] = num_bounded++;
       continue;
     }
-    for (int e = first + 1; e < end; ++e) {
-      const int a = root(problem.bilateral.entry_block(first));
-      const int b = root(problem.bilateral.entry_block(e));
-      parent_[std::max(a, b)] = std::min(a, b);
-    }
+    for (int e = first + 1; e < end; ++e)
+      sets_.join(problem.bilateral.entry_block(first), problem.bilateral.entry_block(e));
   }
   if (num_bounded == problem.num_bilateral()) return false;
   block_.assign(num_bodies, -1);
   offset_.assign(num_bodies, 0);
   num_machines_ = 0;
   for (int body = 0; body < num_bodies; ++body) {
-    const int leader = root(body);
+    const int leader = sets_.root(body);
     if (leader == body) {
       if (num_machines_ == static_cast<int>(machines_.size())) machines_.emplace_back();
       Machine& machine = machines_[num_machines_];

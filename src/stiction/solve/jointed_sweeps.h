@@ -16,6 +16,7 @@
 
 #include <vector>
 
+#include "stiction/base/disjoint_sets.h"
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
 #include "stiction/solve/nsgs_solver.h"
@@ -43,7 +44,6 @@ class JointedSweeps final : public Solver {
   };
 
   bool find_machines(const StepProblem& problem);
-  int root(int body);
   void set_compliance(const StepProblem& problem);
   void build(const StepProblem& problem, const StepSolution& solution);
   void add_machine(const StepProblem& problem, const Machine& machine);
@@ -61,7 +61,7 @@ class JointedSweeps final : public Solver {
   double tolerance_;
   StepProblem reduced_;
   StepSolution part_;
-  std::vector<int> parent_;
+  DisjointSets sets_;
   std::vector<int> block_, offset_;  // of a body: its block in reduced_, and where in it
   std::vector<Machine> machines_;
   int num_machines_ = 0;
