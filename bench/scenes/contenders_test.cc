@@ -140,7 +140,7 @@ TEST(Trials, OutliveAnEngineThatCrashesOrHangs) {
     for (std::atomic<int> i = 0;; ++i) {
     }
   };
-  EXPECT_NE(run_trial_apart(scene, make(hang), {.seconds = 0.5, .grace = 0.5})
+  EXPECT_NE(run_trial_apart(scene, make(hang), {.seconds = 0.5})
                 .trouble.find("ended within a step"),
             std::string::npos);
   // One that does nothing goes through: what must not move has not.

@@ -207,14 +207,14 @@ TrialResult run_trial_apart(const SceneCase& scene, const SceneContender& conten
   }
   close(ends[1]);
   std::string text;
-  const bool is_complete = read_all(ends[0], child, limits.seconds + limits.grace, text);
+  const bool is_complete = read_all(ends[0], child, limits.end(), text);
   close(ends[0]);
   if (!is_complete) kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
   if (!is_complete) {
     failed.trouble =
-        fmt::format("ended within a step after {:.0f} s", limits.seconds + limits.grace);
+        fmt::format("ended within a step after {:.0f} s", limits.end());
     return failed;
   }
   if (WIFSIGNALED(status)) {

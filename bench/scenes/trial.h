@@ -36,7 +36,8 @@ struct TrialResult {
 
 struct TrialLimits {
   double seconds = 60;  // [s] of the processor, after which no further step is begun
-  double grace = 60;    // [s] more, after which the process is ended
+  /// [s] after which the process is ended.
+  double end() const { return 2 * seconds; }
 };
 
 /// In this process; for tests.

@@ -3,9 +3,10 @@
 // own, shared by equal shapes.
 import * as THREE from 'three';
 import {MergedMesh} from './merged';
-import {colorOfBody, parseColor, STATIC_COLOR} from './palette';
+import {colorOfBody, parseColor, STATIC_COLOR, WALL_OPACITY} from './palette';
 import type {GeometryInfo, Header, Pose7, Recording} from './recording';
 import type {Arrays} from './source';
+import {hasRim, isSteep, makeTriangles} from './triangles';
 
 /**
  * A sphere of eight octants in two shades, which show how it turns: each a triangle divided `parts` times along its
@@ -118,6 +119,8 @@ export class Bodies {
   readonly matrices: Float32Array;
   /** Radius of every frame around its origin, 0 without shapes, infinite with a plane. */
   readonly radii: Float64Array;
+  /** What a frame's shapes are within, in the frame; without planes. */
+  private readonly boxes: THREE.Box3[];
   readonly frameOfInstance = new Map<THREE.InstancedMesh, Int32Array>();
 
   private readonly instances = new Map<Group, Instance[]>();
@@ -126,27 +129,36 @@ export class Bodies {
   private readonly merged = new Map<Group, MergedMesh>();
   private readonly closed: THREE.Material;  // nobody sees its inside
   private readonly open: THREE.Material;
+  private readonly sheer: THREE.Material;  // what is behind it shows
   private readonly scratch = new THREE.Matrix4();
 
   constructor(private readonly header: Header, private readonly look: BodyLook) {
     this.matrices = new Float32Array(16 * header.frames.length);
     this.radii = new Float64Array(header.frames.length);
+    this.boxes = header.frames.map(() => new THREE.Box3());
     this.lengths = new Float32Array(Math.max(1, header.numLinks)).fill(1);
     const one = new THREE.Vector3(1, 1, 1);
     header.frames.forEach((frame, i) => poseMatrix(frame.start, one, this.scratch).toArray(this.matrices, 16 * i));
-    const material = (side: THREE.Side): THREE.Material => new THREE.MeshLambertMaterial({
-      vertexColors: true, transparent: look.opacity < 1, opacity: look.opacity, depthWrite: look.opacity === 1, side});
-    this.closed = material(THREE.FrontSide);
-    this.open = material(THREE.DoubleSide);
+    const material = (side: THREE.Side, opacity: number): THREE.Material => new THREE.MeshLambertMaterial({
+      vertexColors: true, transparent: opacity < 1, opacity, depthWrite: opacity === 1, side});
+    this.closed = material(THREE.FrontSide, look.opacity);
+    this.open = material(THREE.DoubleSide, look.opacity);
+    this.sheer = material(THREE.DoubleSide, WALL_OPACITY * look.opacity);
   }
 
   /** Makes the meshes; those of triangles come as they are loaded. */
   async build(recording: Recording): Promise<void> {
+    const one = new THREE.Vector3(1, 1, 1);
     this.header.shapes.forEach((shape) => {
       const geometry = this.header.geometries[shape.geometry];
       const radius = radiusOf(geometry);
       const offset = Math.hypot(shape.pose[0], shape.pose[1], shape.pose[2]);
       if (!Number.isNaN(radius)) this.radii[shape.frame] = Math.max(this.radii[shape.frame], radius + offset);
+      if (Number.isFinite(radius)) {
+        const cube = new THREE.Box3().expandByPoint(new THREE.Vector3()).expandByScalar(radius);
+        if (geometry.type === 'box') cube.setFromCenterAndSize(new THREE.Vector3(), new THREE.Vector3(...geometry.size));
+        this.boxes[shape.frame].union(cube.applyMatrix4(poseMatrix(shape.pose, one)));
+      }
       this.addShape(shape.frame, geometry, shape.geometry, shape.pose, this.colorOf(shape.frame, shape.color));
     });
     // Among many each is small in the picture.
@@ -161,25 +173,27 @@ export class Bodies {
     await Promise.all(this.header.geometries.map(async (geometry, index) => {
       const list = this.instances.get(`triangles ${index}`);
       if (geometry.type !== 'triangles' || !list) return;
-      const mesh = this.makeTriangles(await recording.geometry(geometry.resource));
+      const triangles = makeTriangles(await recording.geometry(geometry.resource));
+      const mesh = withoutMarks(triangles.toNonIndexed());  // faces show as faces
+      mesh.computeVertexNormals();
       mesh.computeBoundingSphere();
+      mesh.computeBoundingBox();
       const sphere = mesh.boundingSphere!;
       const reach = sphere.radius + sphere.center.length();
       for (const instance of list) {
         const offset = new THREE.Vector3().setFromMatrixPosition(instance.local).length();
         this.radii[instance.frame] = Math.max(this.radii[instance.frame], reach + offset);
+        this.boxes[instance.frame].union(mesh.boundingBox!.clone().applyMatrix4(instance.local));
       }
-      this.addMesh(`triangles ${index}`, list, mesh);
+      this.addMesh(`triangles ${index}`, list, mesh, this.isWall(list, triangles) ? this.sheer : this.open);
     }));
   }
 
-  private makeTriangles(arrays: Arrays): THREE.BufferGeometry {
-    const indexed = new THREE.BufferGeometry();
-    indexed.setAttribute('position', new THREE.BufferAttribute(arrays['vertices'], 3));
-    indexed.setIndex(new THREE.BufferAttribute(arrays['triangles'], 1));
-    const flat = indexed.toNonIndexed();  // faces show as faces
-    flat.computeVertexNormals();
-    return withoutMarks(flat);
+  /** A sheet that stands still and hides what is behind it: a funnel is one, a hill is not. */
+  private isWall(list: Instance[], triangles: THREE.BufferGeometry): boolean {
+    const up = new THREE.Vector3(...this.header.up).normalize();
+    return list.every(({frame, local}) => this.header.frames[frame].kind === 'static' &&
+                      isSteep(triangles, this.matrixOf(frame).multiply(local), up)) && hasRim(triangles);
   }
 
   private colorOf(frame: number, given: string | undefined): THREE.Color {
@@ -217,13 +231,13 @@ export class Bodies {
     }
   }
 
-  private addMesh(name: Group, list: Instance[], geometry: THREE.BufferGeometry): void {
-    const mesh = new THREE.InstancedMesh(geometry, name.startsWith('triangles') ? this.open : this.closed, list.length);
+  private addMesh(name: Group, list: Instance[], geometry: THREE.BufferGeometry, material = this.closed): void {
+    const mesh = new THREE.InstancedMesh(geometry, material, list.length);
     mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
     mesh.frustumCulled = false;  // its bounds change with every row
     mesh.castShadow = this.look.opacity === 1;
     mesh.receiveShadow = this.look.opacity === 1;
-    mesh.renderOrder = this.look.opacity < 1 ? 1 : 0;
+    mesh.renderOrder = material.transparent ? 1 : 0;
     if (this.look.merges && MergedMesh.isWorthwhile(geometry, list.length)) this.merge(name, mesh, list);
     this.frameOfInstance.set(mesh, Int32Array.from(list, (instance) => instance.frame));
     list.forEach((instance, i) => mesh.setColorAt(i, instance.color));
@@ -285,6 +299,10 @@ export class Bodies {
 
   positionOf(frame: number, target = new THREE.Vector3()): THREE.Vector3 {
     return target.fromArray(this.matrices, 16 * frame + 12);
+  }
+  /** In the world; empty without shapes or with planes only. */
+  boxOf(frame: number): THREE.Box3 {
+    return this.boxes[frame].clone().applyMatrix4(this.matrixOf(frame));
   }
   matrixOf(frame: number, target = new THREE.Matrix4()): THREE.Matrix4 {
     return frame < 0 ? target.identity() : target.fromArray(this.matrices, 16 * frame);

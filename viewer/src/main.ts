@@ -62,10 +62,11 @@ function run(recording: Recording, player: Player, ui: Interface, viewer: Viewer
       if (slowness > 0.045 && viewer.layers.shadows) {
         viewer.layers.shadows = false;
         viewer.stage.setShadows(false);
-        viewer.stage.renderer.setPixelRatio(1);
         slowness = 0;
       }
     }
+    if (hasMoved && player.isPlaying) viewer?.sharpness?.noteMotion(seconds);
+    else viewer?.sharpness?.noteRest(seconds);
     requestAnimationFrame(onFrame);
   };
   requestAnimationFrame(onFrame);

@@ -12,6 +12,7 @@ export const EFFORT = '#c98a00';
 const BODY_COLORS = ['#7b9fd4', '#e0a36a', '#84b88a', '#c98bb9', '#d4c071', '#79b8bd', '#b39ddb', '#d98880',
                      '#a3b86c', '#8fa3b8'];
 export const STATIC_COLOR = '#b9bec6';
+export const WALL_OPACITY = 0.55;  // of static sheets that hide what is behind them
 
 export const CURVES = ['#3d6bf0', '#e5731f', '#0fa08f', '#c2408f', '#8a6fe8', '#b58900', '#5b8c2a', '#d1453b'];
 

@@ -1,6 +1,7 @@
 // Camera, light and ground. Knows nothing of recordings but how large things are.
 import * as THREE from 'three';
 import {OrbitControls} from 'three/addons/controls/OrbitControls.js';
+import {WALL_OPACITY} from './palette';
 import type {Pose7} from './recording';
 
 export interface Bounds {
@@ -62,13 +63,25 @@ export class Stage {
   }
   private covered = 0;
 
+  /** Pixels of the picture per pixel of the page, along a side, where nothing is spared. */
+  get fullRatio(): number {
+    return Math.min(2, window.devicePixelRatio);
+  }
+
+  /** A share of them. */
+  setSharpness(share: number): void {
+    this.sharpness = share;
+    this.resize(this.renderer.domElement.parentElement!);
+  }
+  private sharpness = 1;
+
   private resize(container: HTMLElement): void {
     const {clientWidth: width, clientHeight: height} = container;
     if (width === 0 || height === 0) return;
     if (this.covered > 0 && width > 2 * this.covered)
       this.camera.setViewOffset(width, height, -this.covered / 2, 0, width, height);
     else this.camera.clearViewOffset();
-    this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
+    this.renderer.setPixelRatio(this.sharpness * this.fullRatio);
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
@@ -219,7 +232,7 @@ export class Stage {
       const sheet = new THREE.Mesh(
         isLevel ? new THREE.CircleGeometry(5 * half, 96) : new THREE.PlaneGeometry(2 * half, 2 * half),
         this.makeSheetMaterial(normal, {polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
-                                        side: THREE.DoubleSide, transparent: !isLevel, opacity: isLevel ? 1 : 0.55}));
+                                        side: THREE.DoubleSide, transparent: !isLevel, opacity: isLevel ? 1 : WALL_OPACITY}));
       sheet.position.copy(middle);
       sheet.quaternion.copy(turn);
       sheet.receiveShadow = true;

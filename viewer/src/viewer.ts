@@ -5,6 +5,7 @@ import {Islands} from './islands';
 import {ContactOverlay, contactsOf, JointOverlay, Trails} from './overlays';
 import {colorOfBody, colorOfIsland} from './palette';
 import type {Recording} from './recording';
+import {Sharpness} from './sharpness';
 import {type Bounds, Stage} from './stage';
 
 export interface Layers {
@@ -22,11 +23,14 @@ export interface Layers {
   grid: boolean;
 }
 
+const radiusOfBox = (box: THREE.Box3): number => box.getSize(new THREE.Vector3()).length() / 2;
+
 /** Above this many bodies trails of all of them would only be a tangle. */
 const MAX_TRAILS = 60;
 
 export class Viewer {
   readonly stage: Stage;
+  readonly sharpness?: Sharpness;  // where there is no graphics card
   readonly bodies: Bodies;
   readonly ghostBodies?: Bodies;
   readonly contacts: ContactOverlay;
@@ -57,6 +61,7 @@ export class Viewer {
     this.isMoving = header.frames.map((frame) => frame.kind === 'dynamic');
     const isFlat = !header.frames.some((frame) => frame.kind === 'dynamic' || frame.kind === 'kinematic');
     this.stage = new Stage(container, header.up, isFlat || isPlanar(recording), isLarge && isSoftware);
+    if (isSoftware) this.sharpness = new Sharpness(this.stage);
     this.bodies = new Bodies(header, {opacity: 1, merges: isSoftware});
     if (ghost) this.ghostBodies = new Bodies(ghost.header, {opacity: 0.35, tint: new THREE.Color('#7c8aa5')});
     const size = (): number => this.markSize();
@@ -124,15 +129,13 @@ export class Viewer {
     grow(box, false);
     if (box.isEmpty()) grow(box, true);
     if (box.isEmpty()) return {center: new THREE.Vector3(), radius: 1, half: new THREE.Vector3(1, 1, 1), floor: -1};
-    const start = box.getSize(new THREE.Vector3()).length() / 2;
+    const start = radiusOfBox(box);
     // Static things of about the same size belong to the picture, a ground that is far larger does not.
+    const center = box.getCenter(new THREE.Vector3());
     header.frames.forEach((frame, i) => {
-      const radius = this.bodies.radii[i];
-      if (frame.kind !== 'static' || !(radius > 0) || radius > 3 * start) return;
-      const at = this.bodies.positionOf(i);
-      if (at.distanceTo(box.getCenter(new THREE.Vector3())) > 4 * start) return;
-      const reach = new THREE.Vector3(radius, radius, radius).multiplyScalar(0.8);
-      box.union(new THREE.Box3(at.clone().sub(reach), at.clone().add(reach)));
+      const own = this.bodies.boxOf(i);
+      if (frame.kind !== 'static' || own.isEmpty() || radiusOfBox(own) > 3 * start) return;
+      if (own.distanceToPoint(center) < 3 * start) box.union(own);
     });
     const whole = box.clone();
     const last = this.recording.rows - 1;
@@ -144,7 +147,7 @@ export class Viewer {
       grow(whole, false);
     }
     if (this.recording.rows > 0) this.bodies.update(await this.recording.load('poses', 0), 0);
-    const isNear = header.follow < 0 && whole.getSize(new THREE.Vector3()).length() / 2 < 6 * start;
+    const isNear = header.follow < 0 && radiusOfBox(whole) < 6 * start;
     const size = (isNear ? whole : box).getSize(new THREE.Vector3());
     // The lowest of what moves and of what stands among it.
     const up = new THREE.Vector3(...header.up);

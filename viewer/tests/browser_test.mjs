@@ -556,6 +556,35 @@ claim('an ended server is noticed', async () => {
   await tab.close();
 });
 
+claim('one looks through walls, not through hills', async () => {
+  const countSheer = (tab) => tab.evaluate(() =>
+    stiction.viewer.bodies.group.children.filter((mesh) => mesh.material.transparent).length);
+  assert(await countSheer(await shared()) === 0, 'a closed mesh or a hill is sheer');
+  const funnel = record(join(here, '../../examples/funnel.json'), 'funnel.h5', '--duration', '0.01');
+  run('view', funnel, '--html', file('funnel.html'));
+  const tab = await open(browser, `file://${file('funnel.html')}`);
+  await ready(tab);
+  assert(await countSheer(tab) === 1, 'the funnel hides its balls');
+  await tab.close();
+});
+
+claim('what moves slowly in software is drawn coarser, what rests is sharp', async () => {
+  const tab = await shared();
+  await seek(tab, 0.1);
+  const ratios = await tab.evaluate(() => {
+    const {stage, sharpness} = stiction.viewer;
+    const all = [stage.renderer.getPixelRatio()];
+    for (let i = 0; i < 200; ++i) sharpness.noteMotion(0.016);
+    all.push(stage.renderer.getPixelRatio());
+    for (let i = 0; i < 200; ++i) sharpness.noteMotion(0.05);
+    all.push(stage.renderer.getPixelRatio());
+    return all;
+  });
+  assert(ratios[0] === 1 && ratios[1] === 1, `60 frames a second are drawn with ${ratios[1]} pixels per pixel`);
+  assertNear(ratios[2], 0.5, 1e-9, 'coarsest ratio');
+  await tab.waitForFunction(() => stiction.viewer.stage.renderer.getPixelRatio() === 1);
+});
+
 claim('a report has the verdict and the numbers of the recording', async () => {
   run('report', shapes, '--out', file('report.html'));
   const tab = await open(browser, `file://${file('report.html')}`);

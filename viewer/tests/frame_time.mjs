@@ -1,6 +1,7 @@
 // How long a frame takes in software rendering: node frame_time.mjs PAGE.html [PAGE.html…], pages written by
 // `stiction view --html`. Pages take turns, so that a busy machine is the same for all. Prints the time on the wall, the
-// least of many, and the processor's time for drawing, which a busy machine changes less.
+// least of many, the processor's time for drawing, which a busy machine changes less, and how many frames there are while
+// the recording plays, at the sharpness that the page then chooses.
 import {readdirSync, readFileSync} from 'node:fs';
 import {chromium} from 'playwright-core';
 
@@ -63,7 +64,25 @@ for (let turn = 0; turn < 3; ++turn)
     entry.best = {...times, update: Math.min(times.update, best.update), draw: Math.min(times.draw, best.draw),
                   processor: Math.min((drawingTime() - before) / FRAMES, best.processor)};
   }
-for (const {path, best} of pages)
+const PLAYED = 6;  // [s], of which the first half finds the sharpness
+for (const entry of pages) {
+  await entry.page.bringToFront();
+  entry.playing = await entry.page.evaluate(async (seconds) => {
+    const {player, viewer} = stiction;
+    player.setLoop(true);
+    if (!player.isPlaying) player.toggle();
+    const end = performance.now() + 1000 * seconds;
+    let frames = 0;
+    while (performance.now() < end) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      if (performance.now() > end - 500 * seconds) ++frames;
+    }
+    player.pause();
+    return {rate: frames / (seconds / 2), ratio: viewer.stage.renderer.getPixelRatio()};
+  }, PLAYED);
+}
+for (const {path, best, playing} of pages)
   console.log(`${path}: update ${best.update.toFixed(1)} ms, draw ${best.draw.toFixed(1)} ms (${best.processor.toFixed(1)} ms of processor time); ` +
-              `${best.arrows} arrows, ${best.calls} calls, ${best.triangles} triangles`);
+              `${best.arrows} arrows, ${best.calls} calls, ${best.triangles} triangles; ` +
+              `playing ${playing.rate.toFixed(0)} frames a second with ${playing.ratio.toFixed(2)} pixels per pixel`);
 await browser.close();
