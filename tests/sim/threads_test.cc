@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "stiction/sim/simulation.h"
 #include "tests/sim/brick_wall.h"
@@ -20,27 +21,27 @@ State run_wall(const std::string& scheme, double tolerance, int num_threads, Run
   State start = simulation.state();
   start.v[6 * 58] = 2;
   simulation.set_state(start);
-  for (int step = 0; step < 6; ++step) simulation.step();
+  for (int step = 0; step < 4; ++step) simulation.step();
   summary = simulation.summary();
   return simulation.state();
 }
 
 TEST(Threads, StepsHaveTheSameBits) {
-  for (const char* scheme : {"moreau", "spook"})
-    for (const double tolerance : {1e-3, 1e-6}) {
-      SCOPED_TRACE(std::string(scheme) + ", " + std::to_string(tolerance));
-      RunSummary expected_summary;
-      const State expected = run_wall(scheme, tolerance, 1, expected_summary);
-      EXPECT_GE(expected_summary.contacts_max, 400) << "too few for threads to be of use";
-      for (const int num_threads : {2, 3}) {
-        RunSummary summary;
-        const State state = run_wall(scheme, tolerance, num_threads, summary);
-        EXPECT_EQ(state.q, expected.q) << num_threads << " threads";
-        EXPECT_EQ(state.v, expected.v) << num_threads << " threads";
-        EXPECT_EQ(summary.residual_max, expected_summary.residual_max);
-        EXPECT_EQ(summary.gap_min, expected_summary.gap_min);
-      }
+  // Loose tolerances are met by sweeps, tight ones by Newton's method.
+  for (const auto& [scheme, tolerance] : {std::pair("spook", 1e-3), std::pair("moreau", 1e-6)}) {
+    SCOPED_TRACE(scheme);
+    RunSummary expected_summary;
+    const State expected = run_wall(scheme, tolerance, 1, expected_summary);
+    EXPECT_GE(expected_summary.contacts_max, 400) << "too few for threads to be of use";
+    for (const int num_threads : {2, 3}) {
+      RunSummary summary;
+      const State state = run_wall(scheme, tolerance, num_threads, summary);
+      EXPECT_EQ(state.q, expected.q) << num_threads << " threads";
+      EXPECT_EQ(state.v, expected.v) << num_threads << " threads";
+      EXPECT_EQ(summary.residual_max, expected_summary.residual_max);
+      EXPECT_EQ(summary.gap_min, expected_summary.gap_min);
     }
+  }
 }
 
 }  // namespace

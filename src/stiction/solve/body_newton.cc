@@ -228,13 +228,16 @@ double BodyNewton::respond(const StepProblem& problem) {
   });
   state_.go_to(blocks_, impulses_);
   momentum_.resize(problem.num_dofs());
+  change_.resize(problem.num_dofs());
   squares_.resize(problem.num_blocks());
   run_numbers(options_.workers, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
     for (int b = begin; b < end; ++b) {
       const int first = problem.dof_start[b], n = problem.block_size(b);
       const ConstVectorMap pushed(state_.w() + first, n), w(w_.data() + first, n);
-      momentum_.segment(first, n) = problem.mass_block(b).lazyProduct(pushed - w);
-      squares_[b] = momentum_.segment(first, n).dot(pushed - w);
+      auto change = change_.segment(first, n);
+      change = pushed - w;
+      momentum_.segment(first, n) = problem.mass_block(b).lazyProduct(change);
+      squares_[b] = momentum_.segment(first, n).dot(change);
     }
   });
   double square = 0;

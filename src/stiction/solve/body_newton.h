@@ -86,7 +86,7 @@ class BodyNewton final : public Solver {
   std::vector<double> w_, origin_, bias_;
   std::vector<double> squares_;  // of momentum_, per body
   const std::vector<double> no_shift_;
-  VectorXd direction_, momentum_;
+  VectorXd direction_, change_, momentum_;
   double target_ = 0;
 };
 
