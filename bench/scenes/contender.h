@@ -49,6 +49,9 @@ using SceneContenders = std::vector<SceneContender>;
 SceneContenders list_scene_contenders();
 
 SceneContenders make_our_scene_contenders();
+/// Ours under `moreau`.
+std::unique_ptr<SceneWorld> make_our_world(const SceneDescription& scene, double tolerance,
+                                           int num_threads);
 
 /// Each is compiled only where its library is installed, see CMakeLists.txt.
 SceneContenders make_ode_scene_contenders();

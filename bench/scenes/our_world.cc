@@ -9,6 +9,7 @@ namespace {
 struct OurSettings {
   std::string scheme;
   double tolerance = 1e-6;
+  int num_threads = 1;
 };
 
 BodyDescription describe_body(const SceneBody& body) {
@@ -64,7 +65,8 @@ class OurWorld final : public SceneWorld {
                                         .tolerance = settings.tolerance,
                                         .friction = FrictionSection::disc(),
                                         .on_failure = OnFailure::kAcceptAndFlag,
-                                        .sleep = false}) {}  // nothing sleeps in the others
+                                        .sleep = false,  // nothing sleeps in the others
+                                        .collision = {.num_threads = settings.num_threads}}) {}
 
   void step() override {
     try {
@@ -101,6 +103,11 @@ class OurWorld final : public SceneWorld {
 
 }  // namespace
 
+std::unique_ptr<SceneWorld> make_our_world(const SceneDescription& scene, double tolerance,
+                                           int num_threads) {
+  return std::make_unique<OurWorld>(scene, OurSettings{"moreau", tolerance, num_threads});
+}
+
 SceneContenders make_our_scene_contenders() {
   SceneContenders contenders;
   for (const double tolerance : {1e-6, 1e-3})
@@ -110,7 +117,7 @@ SceneContenders make_our_scene_contenders() {
           {"Stiction", text + " " + scheme,
            tolerance == 1e-6 ? Setting::kAccurate : Setting::kDefault,
            [=](const SceneDescription& scene) -> std::unique_ptr<SceneWorld> {
-             return std::make_unique<OurWorld>(scene, OurSettings{scheme, tolerance});
+             return std::make_unique<OurWorld>(scene, OurSettings{scheme, tolerance, 1});
            }});
     }
   return contenders;

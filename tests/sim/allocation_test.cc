@@ -13,6 +13,7 @@
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
 #include "tests/example_scene.h"
+#include "tests/sim/brick_wall.h"
 
 namespace {
 std::atomic<long> g_allocations{0};
@@ -42,6 +43,21 @@ TEST(Allocation, NoneInTheStepAfterWarmUp) {
       EXPECT_EQ(g_allocations - before, 0);
       EXPECT_GT(before, 0);  // the counter counts
     }
+}
+
+TEST(Allocation, NoneInTheStepsOfAWallByAnyNumberOfThreads) {
+  for (const int num_threads : {1, 2}) {
+    SCOPED_TRACE(num_threads);
+    Simulation simulation(testing::brick_wall(8, 9), {.scheme = "moreau",
+                                                      .h = 1.0 / 60,
+                                                      .tolerance = 1e-6,
+                                                      .friction = FrictionSection::disc(),
+                                                      .collision = {.num_threads = num_threads}});
+    for (int k = 0; k < 20; ++k) simulation.step();
+    const long before = g_allocations;
+    for (int k = 0; k < 20; ++k) simulation.step();
+    EXPECT_EQ(g_allocations - before, 0);
+  }
 }
 
 /// A hinged arm with a motor and a spring on it, from which a chain of three balls hangs; a ball

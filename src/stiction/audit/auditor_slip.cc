@@ -41,7 +41,7 @@ std::map<std::uint64_t, Auditor::Way> Auditor::measure_ways(
       way.size += duration * moved;
       for (int i = 0; i < problem_.law_of(contact).num_tangents; ++i) {
         const double rate = rows.rows.times(0, 1 + i, model_.block_starts(), mean.data());
-        way.vector += duration * (rate + rows.drift[1 + i]) * rows.tangents[i];
+        way.vector += duration * (rate + rows.drift[1 + i]) * rows.tangents[0][i];
         way.size += duration * std::abs(rows.drift[1 + i]);
       }
     }

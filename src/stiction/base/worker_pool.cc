@@ -2,66 +2,131 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
+#include <chrono>
 
 #include "stiction/base/error.h"
 
 namespace stiction {
+namespace {
+
+/// Fields of the gate.
+constexpr std::uint64_t kOthers = 0xffff;  // threads that have joined
+constexpr std::uint64_t kIsOpen = 0x10000;
+constexpr std::uint64_t kRound = 0x20000;
+
+/// [µs] How long threads look out before they sleep: several times what it takes to wake one.
+constexpr std::chrono::microseconds kLookout{50};
+/// Looks between two questions for the time.
+constexpr int kLooks = 64;
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Whether it came true while one looked. The processor is not given up meanwhile: on a machine
+/// with other work it would not come back in time.
+template <typename Condition>
+bool look_out_for(const Condition& is_true) {
+  const auto end = std::chrono::steady_clock::now() + kLookout;
+  for (;;) {
+    for (int k = 0; k < kLooks; ++k) {
+      if (is_true()) return true;
+      pause();
+    }
+    if (std::chrono::steady_clock::now() >= end) return false;
+  }
+}
+
+}  // namespace
 
 WorkerPool::WorkerPool(int num_threads) {
   if (num_threads < 1)
     throw InputError(fmt::format("num_threads is {}, must be at least 1", num_threads));
   threads_.reserve(static_cast<std::size_t>(num_threads) - 1);
   for (int worker = 1; worker < num_threads; ++worker)
-    threads_.emplace_back([this, worker] { wait_for_jobs(worker); });
+    threads_.emplace_back([this, worker] { work(worker); });
 }
 
 WorkerPool::~WorkerPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stops_ = true;
-  }
+  stops_ = true;
+  { const std::lock_guard lock(mutex_); }
   job_posted_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerPool::take_tasks(const Job& job, int num_tasks, int worker) {
-  std::atomic_ref<int> next(next_task_);
-  for (int number = next.fetch_add(1); number < num_tasks; number = next.fetch_add(1))
-    job.call(job.context, number, worker);
+void WorkerPool::take_tasks(int worker) {
+  for (int number = next_task_.fetch_add(1); number < num_tasks_; number = next_task_.fetch_add(1))
+    job_.call(job_.context, number, worker);
 }
 
+/// Whoever changes something and then finds nobody asleep can be sure that those who go to sleep
+/// afterwards see the change: all of these are in one order (seq_cst). Who is asleep holds the
+/// mutex until it can be woken.
 void WorkerPool::run_shared(int num_tasks, Job job) {
-  {
-    const std::lock_guard lock(mutex_);
-    job_ = job;
-    num_tasks_ = num_tasks;
-    next_task_ = 0;
-    is_open_ = true;
-    ++round_;
+  job_ = job;
+  num_tasks_ = num_tasks;
+  next_task_ = 0;
+  gate_ = (gate_ + kRound) | kIsOpen;
+  if (num_asleep_ > 0) {
+    { const std::lock_guard lock(mutex_); }
+    job_posted_.notify_all();
   }
-  job_posted_.notify_all();
-  take_tasks(job, num_tasks, 0);
-  std::unique_lock lock(mutex_);
-  is_open_ = false;
-  workers_idle_.wait(lock, [this] { return num_busy_ == 0; });
+  take_tasks(0);
+  gate_.fetch_and(~kIsOpen);
+  wait_for_others();
 }
 
-void WorkerPool::wait_for_jobs(int worker) {
-  std::uint64_t last_round = 0;
+void WorkerPool::wait_for_others() {
+  const auto have_left = [this] { return (gate_ & kOthers) == 0; };
+  if (look_out_for(have_left)) return;
   std::unique_lock lock(mutex_);
-  for (;;) {
-    job_posted_.wait(lock, [&] { return stops_ || (is_open_ && round_ != last_round); });
-    if (stops_) return;
-    last_round = round_;
-    const Job job = job_;
-    const int num_tasks = num_tasks_;
-    ++num_busy_;
-    lock.unlock();
-    take_tasks(job, num_tasks, worker);
-    lock.lock();
-    if (--num_busy_ == 0) workers_idle_.notify_one();
+  is_caller_asleep_ = true;
+  others_left_.wait(lock, have_left);
+  is_caller_asleep_ = false;
+}
+
+void WorkerPool::work(int worker) {
+  std::uint64_t last_round = 0;
+  while (!stops_) {
+    if (enter(last_round)) {
+      take_tasks(worker);
+      leave();
+    } else {
+      wait_for_job(last_round);
+    }
   }
+}
+
+/// Joins the job at hand, if there is one that this thread has not seen.
+bool WorkerPool::enter(std::uint64_t& last_round) {
+  std::uint64_t gate = gate_;
+  while ((gate & kIsOpen) != 0 && gate / kRound != last_round)
+    if (gate_.compare_exchange_weak(gate, gate + 1)) {
+      last_round = gate / kRound;
+      return true;
+    }
+  return false;
+}
+
+void WorkerPool::leave() {
+  --gate_;
+  if (!is_caller_asleep_) return;
+  { const std::lock_guard lock(mutex_); }
+  others_left_.notify_one();
+}
+
+void WorkerPool::wait_for_job(std::uint64_t last_round) {
+  const auto is_due = [&] {
+    const std::uint64_t gate = gate_;
+    return stops_ || ((gate & kIsOpen) != 0 && gate / kRound != last_round);
+  };
+  if (look_out_for(is_due)) return;
+  std::unique_lock lock(mutex_);
+  ++num_asleep_;
+  job_posted_.wait(lock, is_due);
+  --num_asleep_;
 }
 
 }  // namespace stiction

@@ -1,8 +1,14 @@
 // A few threads that share out numbered tasks. What a task computes may depend on its number only,
 // and goes to a place of its own: then results do not depend on how many threads there are, nor on
 // which of them took which task.
+//
+// A step of a simulation is a row of short loops. A thread that went to sleep after each of them
+// would be late for the next: to wake it takes as long as many of the loops. Threads therefore look
+// out for the next job for a while before they sleep; one thread alone never waits.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -13,7 +19,7 @@
 namespace stiction {
 
 /// The thread that calls run() is worker 0 and works too; one thread means no others. run() is for
-/// one caller at a time and allocates nothing. Tasks must not throw.
+/// one caller at a time, not for tasks, and allocates nothing. Tasks must not throw.
 class WorkerPool {
  public:
   /// Throws InputError unless num_threads ≥ 1.
@@ -43,19 +49,50 @@ class WorkerPool {
     void (*call)(const void* context, int number, int worker) = nullptr;
   };
   void run_shared(int num_tasks, Job job);
-  void wait_for_jobs(int worker);
-  void take_tasks(const Job& job, int num_tasks, int worker);
+  void work(int worker);
+  bool enter(std::uint64_t& last_round);
+  void leave();
+  void wait_for_job(std::uint64_t last_round);
+  void wait_for_others();
+  void take_tasks(int worker);
 
-  std::mutex mutex_;
-  std::condition_variable job_posted_, workers_idle_;
   Job job_;
   int num_tasks_ = 0;
-  int next_task_ = 0;        // changed atomically while a job is under way
-  int num_busy_ = 0;         // threads that joined the job and have not finished
-  std::uint64_t round_ = 0;  // number of jobs posted so far
-  bool is_open_ = false;     // a job is under way; threads that wake later do not join
-  bool stops_ = false;
+  std::atomic<int> next_task_ = 0;
+  /// The number of the job, whether threads may still join it, and how many of them are at it. Job,
+  /// number of tasks and next task change only while nobody is.
+  std::atomic<std::uint64_t> gate_ = 0;
+  std::atomic<bool> stops_ = false;
+  // Of those who have looked out for long enough.
+  std::mutex mutex_;
+  std::condition_variable job_posted_, others_left_;
+  std::atomic<int> num_asleep_ = 0;
+  std::atomic<bool> is_caller_asleep_ = false;
   std::vector<std::thread> threads_;
 };
+
+/// task(begin, end) over all blocks of `size` numbers of [0, count), by the workers if there are
+/// any. The blocks are the same for any number of threads: sums per block, added up in their order,
+/// have the same bits.
+template <typename Task>
+void run_blocks(WorkerPool* workers, int count, int size, const Task& task) {
+  const int num_blocks = (count + size - 1) / size;
+  const auto run_block = [&](int k, int) { task(k * size, std::min(count, (k + 1) * size)); };
+  if (workers != nullptr)
+    workers->run(num_blocks, run_block);
+  else
+    for (int k = 0; k < num_blocks; ++k) run_block(k, 0);
+}
+
+/// The same where every number has a result of its own: one thread takes all of them at once, also
+/// where there are too few blocks for it to be worth while to wake others.
+template <typename Task>
+void run_numbers(WorkerPool* workers, int count, int size, const Task& task) {
+  constexpr int kFewBlocks = 4;
+  if (workers == nullptr || workers->num_threads() == 1 || count < kFewBlocks * size)
+    task(0, count);
+  else
+    run_blocks(workers, count, size, task);
+}
 
 }  // namespace stiction

@@ -18,10 +18,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// size, so that what rests stays in the list.
 constexpr double kReachMargin = 1.25, kSmallestReach = 1e-3;
 
-/// Contacts that systems name have no place in the world: their tangents are axes of their own.
-std::array<Eigen::Vector3d, 2> named_tangents() {
-  return {Eigen::Vector3d::UnitX(), Eigen::Vector3d::UnitY()};
-}
+/// Contacts that one task takes: some ten microseconds.
+constexpr int kGrain = 64;
 
 /// Mixes the bits of x (splitmix64; Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t x) {
@@ -74,13 +72,14 @@ class PairPoses {
 // Detection
 
 ContactModel::ContactModel(Model model, const CollisionOptions& options)
-    : Model(std::move(model)), options_(options) {
+    : Model(std::move(model)),
+      options_(options),
+      workers_(std::make_shared<WorkerPool>(options.num_threads)) {
   for (int p = 0; p < static_cast<int>(parts().size()); ++p) {
     const Surfaces* surfaces = parts()[p].system->surfaces();
     if (surfaces == nullptr) continue;
-    surfaces_.push_back({.part = p,
-                         .surfaces = surfaces,
-                         .scene = std::make_unique<CollisionScene>(options.num_threads)});
+    surfaces_.push_back(
+        {.part = p, .surfaces = surfaces, .scene = std::make_unique<CollisionScene>(workers_)});
     for (const CollisionObject& object : surfaces->objects()) surfaces_.back().scene->add(object);
     surfaces_.back().scene->exclude_bodies(surfaces->untouched_bodies());
     const auto size = static_cast<std::size_t>(surfaces->num_objects());
@@ -290,22 +289,41 @@ TouchingPair ContactModel::evaluate_pair(double t, const VectorXd& q,
                      part.surfaces->place_object(t, q_part, contact.b))};
 }
 
+/// visit(j, touch) for all contacts between shapes, j counted from the first of them.
+template <class Visit>
+void ContactModel::visit_touches(double t, const VectorXd& q, const Visit& visit) const {
+  run_numbers(workers_.get(), static_cast<int>(detected_.size()), kGrain, [&](int begin, int end) {
+    PairPoses poses(t, q);
+    for (int j = begin; j < end; ++j) {
+      const DetectedContact& contact = detected_[j];
+      const PartWithSurfaces& part = surfaces_[contact.part];
+      const auto& objects = part.surfaces->objects();
+      poses.look_at(parts()[part.part], *part.surfaces, contact.a, contact.b);
+      visit(j, evaluate_touch(contact.candidate, *objects[contact.a].shape, poses.pose_a,
+                              *objects[contact.b].shape, poses.pose_b));
+    }
+  });
+}
+
 void ContactModel::evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   evaluate_fixed_gaps(t, q, gaps);
-  PairPoses poses(t, q);
-  double* gap = gaps.data() + num_fixed_contacts();
-  for (const DetectedContact& contact : detected_) {
-    const PartWithSurfaces& part = surfaces_[contact.part];
-    const auto& objects = part.surfaces->objects();
-    poses.look_at(parts()[part.part], *part.surfaces, contact.a, contact.b);
-    *gap++ = evaluate_touch(contact.candidate, *objects[contact.a].shape, poses.pose_a,
-                            *objects[contact.b].shape, poses.pose_b)
-                 .gap;
-  }
+  double* detected = gaps.data() + num_fixed_contacts();
+  visit_touches(t, q, [&](int j, const Touch& touch) { detected[j] = touch.gap; });
+}
+
+void ContactModel::evaluate_touches(double t, const VectorXd& q,
+                                    std::vector<Touch>& touches) const {
+  touches.resize(num_contacts());
+  Touch* detected = touches.data() + num_fixed_contacts();
+  visit_touches(t, q, [&](int j, const Touch& touch) { detected[j] = touch; });
 }
 
 void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   evaluate_all_gaps(t, q, gaps);
+  suppress_gaps(gaps);
+}
+
+void ContactModel::suppress_gaps(VectorRef gaps) const {
   double* detected = gaps.data() + num_fixed_contacts();
   suppress_alternatives([&](const Patch& patch) { return separation_of(patch, detected); },
                         [&](int j) { detected[j] = kInfinity; });
@@ -365,10 +383,7 @@ void ContactModel::suppress_alternatives(const Rank& rank_of, const Suppress& su
 
 void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
                                        RowSet& out) const {
-  if (contact < num_fixed_contacts()) {
-    out.tangents = named_tangents();
-    return append_fixed_contact_rows(t, q, contact, out);
-  }
+  if (contact < num_fixed_contacts()) return append_fixed_contact_rows(t, q, contact, out);
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   const PartWithSurfaces& part = surfaces_[detected.part];
   const Model::Part& place = parts()[part.part];
@@ -378,17 +393,46 @@ void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
 
 std::array<Eigen::Vector3d, 2> ContactModel::contact_tangents(int contact,
                                                               const Eigen::Vector3d& normal) const {
-  if (contact < num_fixed_contacts()) return named_tangents();
+  if (contact < num_fixed_contacts()) return RowSet::tangents_without_place();
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   return surfaces_[detected.part].surfaces->tangents_of({detected.a, detected.b, {0, normal, {}}},
                                                         detected.law->num_tangents);
 }
 
+void ContactModel::append_contacts(double t, const VectorXd& q, int begin, int end, RowSet& out,
+                                   double* gaps) const {
+  PairPoses poses(t, q);
+  for (int j = begin; j < end; ++j) {
+    if (j < num_fixed_contacts()) {
+      append_fixed_contact_rows(t, q, j, out);
+      continue;
+    }
+    const DetectedContact& contact = detected_[j - num_fixed_contacts()];
+    const PartWithSurfaces& part = surfaces_[contact.part];
+    const Model::Part& place = parts()[part.part];
+    const auto& objects = part.surfaces->objects();
+    poses.look_at(place, *part.surfaces, contact.a, contact.b);
+    const TouchingPair pair{contact.a, contact.b,
+                            evaluate_touch(contact.candidate, *objects[contact.a].shape,
+                                           poses.pose_a, *objects[contact.b].shape, poses.pose_b)};
+    gaps[j] = pair.touch.gap;
+    part.surfaces->append_touch_rows(t, q_of(q, place), pair, contact.law->num_tangents,
+                                     place.first_block, out);
+  }
+}
+
 System::ContactPlace ContactModel::locate_contact(const State& state, int contact) const {
+  if (contact < num_fixed_contacts()) return locate_fixed_contact(state, contact);
+  return locate_contact(
+      state, contact,
+      evaluate_pair(state.t, state.q, detected_[contact - num_fixed_contacts()]).touch);
+}
+
+System::ContactPlace ContactModel::locate_contact(const State& state, int contact,
+                                                  const Touch& touch) const {
   if (contact < num_fixed_contacts()) return locate_fixed_contact(state, contact);
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   const auto& objects = surfaces_[detected.part].surfaces->objects();
-  const Touch touch = evaluate_pair(state.t, state.q, detected).touch;
   System::ContactPlace place{.a = objects[detected.a].body, .b = objects[detected.b].body};
   for (int i = 0; i < 3; ++i) {
     place.position[i] = touch.point[i];
@@ -424,6 +468,15 @@ void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const V
   model.evaluate_gaps(t, q, gaps);
 }
 
+void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const VectorXd& q,
+                                    VectorXd& gaps, std::vector<Touch>& touches) {
+  gaps.resize(model.num_contacts());
+  model.evaluate_fixed_gaps(t, q, gaps);
+  model.evaluate_touches(t, q, touches);
+  for (int j = model.num_fixed_contacts(); j < model.num_contacts(); ++j) gaps[j] = touches[j].gap;
+  model.suppress_gaps(gaps);
+}
+
 double ContactEvaluator::compute_gap_rate(const ContactModel& model, const State& state,
                                           int contact) {
   contact_.clear();
@@ -442,11 +495,15 @@ double ContactEvaluator::compute_slip_speed(const ContactModel& model, const Sta
 }
 
 double ContactEvaluator::compute_smallest_gap(const ContactModel& model, const State& state) {
-  double smallest = kInfinity;
-  if (model.num_contacts() == 0) return smallest;
+  if (model.num_contacts() == 0) return kInfinity;
   VectorMap numbers = values(model.num_contacts());
   model.evaluate_gaps(state.t, state.q, numbers);
-  for (const double gap : numbers) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
+  return smallest_of(numbers);
+}
+
+double ContactEvaluator::smallest_of(const ConstVectorRef& gaps) {
+  double smallest = kInfinity;
+  for (const double gap : gaps) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
   return smallest;
 }
 

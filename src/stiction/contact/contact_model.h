@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "stiction/base/stepping_options.h"
+#include "stiction/base/worker_pool.h"
 #include "stiction/geometry/collision_scene.h"
 #include "stiction/model/model.h"
 #include "stiction/model/surfaces.h"
@@ -74,6 +75,9 @@ class ContactModel : public Model {
     if (held_force_.size() > 0) force += held_force_;
   }
 
+  /// Threads for whoever works on this model.
+  const std::shared_ptr<WorkerPool>& workers() const { return workers_; }
+
   bool has_surfaces() const { return !surfaces_.empty(); }
   int num_contacts() const { return num_fixed_contacts() + static_cast<int>(detected_.size()); }
   const ContactInfo& contact(int j) const {
@@ -111,6 +115,15 @@ class ContactModel : public Model {
   void mark_suppressed(const VectorXd& start_gaps, const VectorXd& gaps,
                        const std::vector<char>& is_active, std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
+  /// The rows of contacts [begin, end), one row block each, and their gaps as of evaluate_all_gaps,
+  /// into gaps[begin] to gaps[end − 1].
+  void append_contacts(double t, const VectorXd& q, int begin, int end, RowSet& out,
+                       double* gaps) const;
+  /// Turns the gaps of evaluate_all_gaps into those of evaluate_gaps.
+  void suppress_gaps(VectorRef gaps) const;
+  /// Where shapes touch at (t, q) and how far they are apart, one per contact; those of contacts
+  /// that systems name are without meaning.
+  void evaluate_touches(double t, const VectorXd& q, std::vector<Touch>& touches) const;
   /// Which shapes a contact is between and where they touch at (t, q); numbers of shapes are −1 and
   /// the touch without meaning for contacts that systems name.
   TouchingPair locate_touch(double t, const VectorXd& q, int contact) const {
@@ -119,6 +132,8 @@ class ContactModel : public Model {
                : evaluate_pair(t, q, detected_[contact - num_fixed_contacts()]);
   }
   System::ContactPlace locate_contact(const State& state, int contact) const;
+  /// The same for a touch that is known.
+  System::ContactPlace locate_contact(const State& state, int contact, const Touch& touch) const;
   /// The tangents of a contact whose normal is this one, in the world; of contacts that systems
   /// name, which have neither, the first two axes.
   std::array<Eigen::Vector3d, 2> contact_tangents(int contact, const Eigen::Vector3d& normal) const;
@@ -157,12 +172,15 @@ class ContactModel : public Model {
   void note_met_sleepers(const PartWithSurfaces& part);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
+  template <class Visit>
+  void visit_touches(double t, const VectorXd& q, const Visit& visit) const;
   template <class Rank, class Suppress>
   void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
   static double separation_of(const Patch& patch, const double* gaps);
 
   VectorXd held_force_;
   CollisionOptions options_;
+  std::shared_ptr<WorkerPool> workers_;
   std::vector<PartWithSurfaces> surfaces_;
   std::vector<DetectedContact> detected_, last_detected_;
   std::vector<Patch> alternatives_, last_alternatives_;
@@ -179,12 +197,17 @@ class ContactEvaluator : public ModelEvaluator {
  public:
   /// All gaps Φ(q, t), in the order of the contacts.
   static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps);
+  /// The same, and where the contacts touch.
+  static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps,
+                           std::vector<Touch>& touches);
   /// γ_N = N v + ŵ_N of one contact.
   double compute_gap_rate(const ContactModel& model, const State& state, int contact);
   /// ‖T v + ŵ_T‖ of one contact.
   double compute_slip_speed(const ContactModel& model, const State& state, int contact);
   /// The smallest gap; infinite without contacts.
   double compute_smallest_gap(const ContactModel& model, const State& state);
+  /// Of gaps that are known; not a number if one of them is none.
+  static double smallest_of(const ConstVectorRef& gaps);
 
  private:
   /// γ of one row of the contact evaluated last.

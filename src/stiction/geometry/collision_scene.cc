@@ -108,7 +108,7 @@ std::span<const IndexPair> CollisionScene::find_box_pairs(std::span<const Pose> 
     const double own = options.reaches.empty() ? 0 : options.reaches[index(object)];
     place(object, poses[index(object)], options.reach + own);
   }
-  return broad_phase_.update(pool_);
+  return broad_phase_.update(*pool_);
 }
 
 void CollisionScene::collect_part(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
@@ -144,14 +144,14 @@ void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<con
   out.pairs.clear();
   out.contacts.clear();
   out.num_box_pairs = static_cast<int>(box_pairs.size());
-  workspaces_.resize(index(pool_.num_threads()));
+  workspaces_.resize(index(pool_->num_threads()));
   const int num_parts = (out.num_box_pairs + kPairsPerPart - 1) / kPairsPerPart;
-  if (pool_.num_threads() == 1 || num_parts < 2) {
+  if (pool_->num_threads() == 1 || num_parts < 2) {
     collect_part(box_pairs, poses, options, workspaces_[0], out);
     return;
   }
   if (parts_.size() < index(num_parts)) parts_.resize(index(num_parts));
-  pool_.run(num_parts, [&](int k, int worker) {
+  pool_->run(num_parts, [&](int k, int worker) {
     Detection& part = parts_[index(k)];
     part.pairs.clear();
     part.contacts.clear();
@@ -179,7 +179,7 @@ void CollisionScene::join_parts(int num_parts, Detection& out) {
   out.contacts.candidates.resize(end.candidate);
   out.contacts.patches.resize(end.patch);
   out.contacts.num_groups = end.group;
-  pool_.run(num_parts, [&](int k, int) {
+  pool_->run(num_parts, [&](int k, int) {
     const Detection& part = parts_[index(k)];
     const PartStart& start = starts_[index(k)];
     std::copy(part.contacts.candidates.begin(), part.contacts.candidates.end(),

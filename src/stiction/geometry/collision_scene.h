@@ -58,7 +58,10 @@ struct DetectionOptions {
 class CollisionScene {
  public:
   /// Throws InputError unless num_threads ≥ 1.
-  explicit CollisionScene(int num_threads = 1) : pool_(num_threads) {}
+  explicit CollisionScene(int num_threads = 1)
+      : CollisionScene(std::make_shared<WorkerPool>(num_threads)) {}
+  /// With threads that others use, too.
+  explicit CollisionScene(std::shared_ptr<WorkerPool> pool) : pool_(std::move(pool)) {}
 
   /// The object's index: the smallest one that is free. Throws InputError without a shape.
   int add(CollisionObject object);
@@ -100,7 +103,7 @@ class CollisionScene {
                     Detection& out) const;
   void join_parts(int num_parts, Detection& out);
 
-  WorkerPool pool_;
+  std::shared_ptr<WorkerPool> pool_;
   BroadPhase broad_phase_;
   std::vector<CollisionObject> objects_;      // without shape where none is
   std::vector<int> free_objects_;             // a heap, smallest first

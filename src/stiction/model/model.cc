@@ -232,6 +232,7 @@ void Model::append_fixed_contact_rows(double t, const VectorXd& q, int contact, 
   const Part& part = parts_[contacts_[contact].part];
   part.system->append_contact_rows(t, q_of(q, part), contact - part.contact_offset,
                                    part.first_block, out);
+  out.tangents.push_back(RowSet::tangents_without_place());
 }
 
 void Model::append_mean_constraint_rows(double t, double h, const VectorXd& q, const VectorXd& v,

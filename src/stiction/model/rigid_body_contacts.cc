@@ -283,7 +283,7 @@ void RigidBodySystem::append_touch_rows(double t, const ConstVectorRef& q, const
   }
   const std::size_t first_drift = out.drift.size();
   append_rows_of_pair(t, bodies, std::span(rows).first(1 + num_tangents), first_block, out);
-  out.tangents = {directions[1], directions[2]};
+  out.tangents.push_back({directions[1], directions[2]});
   const BodyShape &shape_a = shapes_[pair.a], &shape_b = shapes_[pair.b];
   if (!shape_a.has_belt && !shape_b.has_belt) return;
   const Vector3d belt =

@@ -79,13 +79,18 @@ struct VelocityRowInfo {
 /// Rows of constraints, springs or contacts, and how fast their values change by themselves.
 struct RowSet {
   BlockRows rows;
-  std::vector<double> drift;  // one per row
-  /// Of the contact appended last, in the world; coordinate axes where it has no place there.
-  std::array<Eigen::Vector3d, 2> tangents{Eigen::Vector3d::UnitX(), Eigen::Vector3d::UnitY()};
+  std::vector<double> drift;                             // one per row
+  std::vector<std::array<Eigen::Vector3d, 2>> tangents;  // one pair per contact, in the world
+
+  /// Contacts that systems name have no place in the world: their tangents are axes of their own.
+  static std::array<Eigen::Vector3d, 2> tangents_without_place() {
+    return {Eigen::Vector3d::UnitX(), Eigen::Vector3d::UnitY()};
+  }
 
   void clear() {
     rows.clear();
     drift.clear();
+    tangents.clear();
   }
 };
 

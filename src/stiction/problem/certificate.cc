@@ -27,6 +27,9 @@ constexpr double kLocalShare = 1e-4;
 /// Share of the impulses at a row that counts likewise: their rounding, 2e-16, is then far below.
 constexpr double kRoundingShare = 1e-7;
 
+/// Contacts that one task takes: some ten microseconds.
+constexpr int kContactGrain = 64;
+
 /// Beyond the cap, where impulses grow against a contradiction, their rounding is an error, too.
 double excess_rounding(double impulse, double cap) {
   return impulse > cap ? std::numeric_limits<double>::epsilon() * impulse : 0;
@@ -84,6 +87,13 @@ void Certificate::include(const Certificate& other) {
 }
 
 Certificate Certifier::certify(const StepProblem& problem, const StepSolution& solution) {
+  last_ = judge(problem, solution);
+  last_problem_ = &problem;
+  last_solution_ = solution;
+  return last_;
+}
+
+Certificate Certifier::judge(const StepProblem& problem, const StepSolution& solution) {
   const bool fits = static_cast<int>(solution.w.size()) == problem.num_dofs() &&
                     static_cast<int>(solution.lambda.size()) == problem.num_bilateral() &&
                     static_cast<int>(solution.r.size()) == problem.num_contact_rows();
@@ -121,6 +131,12 @@ std::optional<Certificate> Certifier::recall(const StepProblem& problem,
   const bool is_same =
       has_kept_ && solution.is_identical(kept_solution_) && problem.is_identical(kept_problem_);
   return is_same ? std::optional(kept_) : std::nullopt;
+}
+
+std::optional<Certificate> Certifier::recall_last(const StepProblem& problem,
+                                                  const StepSolution& solution) const {
+  const bool is_same = last_problem_ == &problem && solution.is_identical(last_solution_);
+  return is_same ? std::optional(last_) : std::nullopt;
 }
 
 double Certifier::momentum_residual() const {
@@ -211,23 +227,34 @@ void Certifier::judge_row(const StepProblem& problem, int row, double lambda) {
 double Certifier::cone_residual(const StepProblem& problem, const StepSolution& solution) {
   total_ = background_ = 0;
   contact_error_.assign(problem.num_contacts(), 0.0);
-  for (int j = 0; j < problem.num_contacts(); ++j)
-    judge_contact(problem, j, solution.r.data() + problem.contacts.row_start(j));
+  verdicts_.resize(problem.num_contacts());
+  run_numbers(workers_, problem.num_contacts(), kContactGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j)
+      verdicts_[j] = judge_contact(problem, j, solution.r.data() + problem.contacts.row_start(j));
+  });
+  // In their order, whoever judged them.
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    contact_error_[j] = verdicts_[j].error;
+    motion_ = worse(motion_, verdicts_[j].motion);
+    total_ += verdicts_[j].impulse;
+    background_ = std::max(background_, verdicts_[j].reach);
+  }
   contact_scale_ = std::min(total_, data_cap_) + kBackgroundShare * background_;
   return worst_of(contact_error_, contact_scale_);
 }
 
-void Certifier::judge_contact(const StepProblem& problem, int contact, const double* impulse) {
+Certifier::Verdict Certifier::judge_contact(const StepProblem& problem, int contact,
+                                            const double* impulse) const {
   const ContactFigures figures =
       measure_contact(problem, contact, rows_.contacts()[contact], impulse, load_);
-  double& error = contact_error_[contact];
-  error = figures.error + excess_rounding(figures.impulse, data_cap_);
-  if (!figures.is_scaled) return;
+  const double error = figures.error + excess_rounding(figures.impulse, data_cap_);
+  if (!figures.is_scaled) return {.error = error};
   const double reach = std::min(figures.reach, data_cap_);
   const double data = local_data(problem.contacts, contact) + data_floor_ + kRoundingShare * reach;
-  motion_ = worse(motion_, energy_error(error, std::max(data, figures.bias)));
-  total_ += figures.impulse;
-  background_ = std::max(background_, reach);
+  return {.error = error,
+          .motion = energy_error(error, std::max(data, figures.bias)),
+          .impulse = figures.impulse,
+          .reach = reach};
 }
 
 Offenders Certifier::offenders(double tolerance) const {

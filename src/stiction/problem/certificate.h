@@ -47,6 +47,9 @@ struct Offenders {
 /// Computes certificates with storage that is reused from call to call.
 class Certifier {
  public:
+  /// Workers, if there are any, share out large problems; they must outlive the certifier.
+  explicit Certifier(WorkerPool* workers = nullptr) : workers_(workers), rows_(workers) {}
+
   [[nodiscard]] Certificate certify(const StepProblem& problem, const StepSolution& solution);
   /// The same, and keeps a copy of all numbers for recall().
   [[nodiscard]] Certificate certify_and_keep(const StepProblem& problem,
@@ -55,18 +58,30 @@ class Certifier {
   /// certify() would return, for the price of a comparison. Nothing if not.
   [[nodiscard]] std::optional<Certificate> recall(const StepProblem& problem,
                                                   const StepSolution& solution) const;
+  /// The certificate computed last, if it is of this answer to the bit and of a problem at this
+  /// address. For those who know that the problem has not changed since: it is not looked at.
+  [[nodiscard]] std::optional<Certificate> recall_last(const StepProblem& problem,
+                                                       const StepSolution& solution) const;
+  /// recall_last() knows of nothing until the next certificate.
+  void forget_last() { last_problem_ = nullptr; }
   /// Of the last certificate that was not invalid from the outset.
   Offenders offenders(double tolerance) const;
 
  private:
+  Certificate judge(const StepProblem& problem, const StepSolution& solution);
   double momentum_residual() const;
   double measure_data(const StepProblem& problem);
   double local_data(const BlockRows& rows, int row_block) const;
   double bilateral_residual(const StepProblem& problem, const StepSolution& solution);
   void judge_row(const StepProblem& problem, int row, double lambda);
   double cone_residual(const StepProblem& problem, const StepSolution& solution);
-  void judge_contact(const StepProblem& problem, int contact, const double* impulse);
+  /// What is said of a contact.
+  struct Verdict {
+    double error = 0, motion = 0, impulse = 0, reach = 0;
+  };
+  Verdict judge_contact(const StepProblem& problem, int contact, const double* impulse) const;
 
+  WorkerPool* workers_;
   CertificateRows rows_;
   double data_cap_ = 0;    // what impulses may amount to, in √J; see kDataFactor
   double data_floor_ = 0;  // what counts as data of every row
@@ -82,6 +97,11 @@ class Certifier {
   Certificate kept_;
   StepProblem kept_problem_;
   StepSolution kept_solution_;
+  // What was certified last.
+  const StepProblem* last_problem_ = nullptr;
+  StepSolution last_solution_;
+  Certificate last_;
+  std::vector<Verdict> verdicts_;
 };
 
 /// The same with storage of its own.

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +12,13 @@
 
 namespace stiction {
 namespace {
+
+/// The largest block whose size the compiler knows.
+constexpr int kLargestBody = 6;
+
+/// Contacts and bodies that one task takes: some ten microseconds.
+constexpr int kContactGrain = 64, kBodyGrain = 32;
+constexpr int kManyContacts = 4 * kContactGrain;
 
 /// Mass blocks of mechanics: bodies in space, in the plane, single coordinates.
 template <class Visit>
@@ -224,17 +232,31 @@ inline bool CertificateRows::SplitBody::gather(const double* mass, const double*
   return true;
 }
 
-/// add_meeting of one row; returns L⁻¹Jᵀ.
-inline CertificateRows::Paired CertificateRows::SplitBody::meet(const double* row, double impulse,
-                                                                double& involved, Share& share) {
+inline CertificateRows::Paired CertificateRows::SplitBody::look(const double* row, Share& share,
+                                                                double& norm) const {
   const Paired j{pair(row, 0), pair(row, 1), pair(row, 2)};
   const Paired b = solve(j);
-  const double square = product(b, b), norm = std::sqrt(square);
+  const double square = product(b, b);
+  norm = std::sqrt(square);
   share.u += sum_of(j.x * w.x + j.y * w.y + j.z * w.z);
   share.arm += norm;
   share.delassus += square;
+  return b;
+}
+
+inline void CertificateRows::SplitBody::take(const double* row, double impulse, double norm,
+                                             double& involved) {
+  const Paired j{pair(row, 0), pair(row, 1), pair(row, 2)};
   involved += std::abs(impulse) * norm;
   defect = {defect.x - j.x * impulse, defect.y - j.y * impulse, defect.z - j.z * impulse};
+}
+
+/// add_meeting of one row; returns L⁻¹Jᵀ.
+inline CertificateRows::Paired CertificateRows::SplitBody::meet(const double* row, double impulse,
+                                                                double& involved, Share& share) {
+  double norm;
+  const Paired b = look(row, share, norm);
+  take(row, impulse, norm, involved);
   return b;
 }
 
@@ -287,7 +309,10 @@ void add_coupling(const StepProblem& problem, const StepSolution& solution, int 
 bool CertificateRows::gather(const StepProblem& problem, const StepSolution& solution) {
   if (!gather_blocks(problem, solution)) return false;
   gather_bilateral(problem, solution);
-  gather_contacts(problem, solution);
+  if (is_shared_out(problem))
+    share_out_contacts(problem, solution);
+  else
+    gather_contacts(problem, solution);
   if (!problem.coupling.is_empty()) gather_coupling(problem, solution);
   measure_defects(problem);
   return true;
@@ -299,34 +324,113 @@ bool CertificateRows::gather_blocks(const StepProblem& problem, const StepSoluti
   blocks_.resize(problem.num_blocks());
   split_.resize(problem.num_blocks());
   is_split_.resize(problem.num_blocks());
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const int start = problem.dof_start[b], size = problem.block_size(b);
-    const double* mass = problem.mass_values.data() + problem.mass_start[b];
-    double* factor = factor_.data() + problem.mass_start[b];
-    double* defect = defect_.data() + start;
-    const double* w = solution.w.data() + start;
-    const double* p = problem.p.data() + start;
-    is_split_[b] = size == 6 && is_split(mass);
-    if (is_split_[b]) {
-      if (!split_[b].gather(mass, w, p, blocks_[b])) return false;
-      blocks_[b].involved = blocks_[b].momentum;
-      continue;
-    }
-    if (scratch_.size() < 3 * static_cast<std::size_t>(size)) scratch_.resize(3 * size);
-    const bool is_definite = with_block_size(size, [&]<int kSize>() {
-      if (!factor_block<kSize>(mass, size, factor)) return false;
-      const int n = known<kSize>(size);
-      for (int i = 0; i < n; ++i)
-        defect[i] = dot<kSize>(mass + static_cast<std::ptrdiff_t>(i) * n, w, n);
-      blocks_[b].momentum = energy_norm<kSize>(factor, defect, n, scratch_.data()) +
-                            energy_norm<kSize>(factor, p, n, scratch_.data());
-      for (int i = 0; i < n; ++i) defect[i] -= p[i];
-      return true;
-    });
-    if (!is_definite) return false;
+  int largest = 0;
+  for (int b = 0; b < problem.num_blocks(); ++b) largest = std::max(largest, problem.block_size(b));
+  if (scratch_.size() < 3 * static_cast<std::size_t>(largest)) scratch_.resize(3 * largest);
+  std::atomic<bool> is_definite = true;
+  // Blocks of other sizes share the scratch.
+  run_numbers(largest <= kLargestBody ? workers_ : nullptr, problem.num_blocks(), kBodyGrain,
+              [&](int begin, int end) {
+                for (int b = begin; b < end; ++b)
+                  if (!gather_block(problem, solution, b)) is_definite = false;
+              });
+  return is_definite;
+}
+
+bool CertificateRows::gather_block(const StepProblem& problem, const StepSolution& solution,
+                                   int b) {
+  const int start = problem.dof_start[b], size = problem.block_size(b);
+  const double* mass = problem.mass_values.data() + problem.mass_start[b];
+  double* factor = factor_.data() + problem.mass_start[b];
+  double* defect = defect_.data() + start;
+  const double* w = solution.w.data() + start;
+  const double* p = problem.p.data() + start;
+  is_split_[b] = size == 6 && is_split(mass);
+  if (is_split_[b]) {
+    if (!split_[b].gather(mass, w, p, blocks_[b])) return false;
     blocks_[b].involved = blocks_[b].momentum;
+    return true;
   }
-  return true;
+  const bool is_definite = with_block_size(size, [&]<int kSize>() {
+    if (!factor_block<kSize>(mass, size, factor)) return false;
+    const int n = known<kSize>(size);
+    for (int i = 0; i < n; ++i)
+      defect[i] = dot<kSize>(mass + static_cast<std::ptrdiff_t>(i) * n, w, n);
+    blocks_[b].momentum = energy_norm<kSize>(factor, defect, n, scratch_.data()) +
+                          energy_norm<kSize>(factor, p, n, scratch_.data());
+    for (int i = 0; i < n; ++i) defect[i] -= p[i];
+    return true;
+  });
+  blocks_[b].involved = blocks_[b].momentum;
+  return is_definite;
+}
+
+/// Whether there are several threads, many contacts, and none but free rigid bodies.
+bool CertificateRows::is_shared_out(const StepProblem& problem) const {
+  return workers_ != nullptr && workers_->num_threads() > 1 &&
+         problem.num_contacts() >= kManyContacts &&
+         std::all_of(is_split_.begin(), is_split_.end(), [](char is_split) { return is_split; });
+}
+
+/// gather_contacts in two passes: contacts look at bodies, then bodies take the impulses of their
+/// contacts, in the same order. Bits are the same.
+void CertificateRows::share_out_contacts(const StepProblem& problem, const StepSolution& solution) {
+  const BlockRows& rows = problem.contacts;
+  contacts_.resize(rows.num_row_blocks());
+  norms_.resize(3 * static_cast<std::size_t>(rows.num_entries()));
+  list_touches(problem);
+  run_numbers(workers_, rows.num_row_blocks(), kContactGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j) look_at_bodies(rows, j);
+  });
+  run_numbers(workers_, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) take_impulses(rows, solution, b);
+  });
+}
+
+void CertificateRows::list_touches(const StepProblem& problem) {
+  const BlockRows& rows = problem.contacts;
+  touch_start_.assign(problem.num_blocks() + 1, 0);
+  for (int e = 0; e < rows.num_entries(); ++e) ++touch_start_[rows.entry_block(e) + 1];
+  for (int b = 0; b < problem.num_blocks(); ++b) touch_start_[b + 1] += touch_start_[b];
+  touches_.resize(rows.num_entries());
+  for (int j = 0; j < rows.num_row_blocks(); ++j)
+    for (int e = rows.entry_start(j); e < rows.entry_start(j + 1); ++e)
+      touches_[touch_start_[rows.entry_block(e)]++] = {j, e};
+  for (int b = problem.num_blocks(); b > 0; --b) touch_start_[b] = touch_start_[b - 1];
+  touch_start_[0] = 0;
+}
+
+void CertificateRows::look_at_bodies(const BlockRows& rows, int contact) {
+  RowBlockView& view = contacts_[contact];
+  view = {};
+  for (int e = rows.entry_start(contact); e < rows.entry_start(contact + 1); ++e) {
+    const SplitBody& body = split_[rows.entry_block(e)];
+    const double* row = rows.entry_values(e);
+    Paired last;
+    for (int i = 0; i < rows.num_rows(contact); ++i, row += 6) {
+      SplitBody::Share share;
+      const Paired b = body.look(row, share, norms_[3 * static_cast<std::size_t>(e) + i]);
+      view.u[i] += share.u;
+      view.arm[i] += share.arm;
+      view.delassus[i] += share.delassus;
+      if (i == 2) view.cross += body.product(b, last);
+      last = b;
+    }
+  }
+  view.own = view.delassus;
+}
+
+void CertificateRows::take_impulses(const BlockRows& rows, const StepSolution& solution,
+                                    int block) {
+  for (int k = touch_start_[block]; k < touch_start_[block + 1]; ++k) {
+    const auto [contact, e] = touches_[k];
+    const double* impulse = solution.r.data() + rows.row_start(contact);
+    const double* row = rows.entry_values(e);
+    double involved = 0;
+    for (int i = 0; i < rows.num_rows(contact); ++i, row += 6)
+      split_[block].take(row, impulse[i], norms_[3 * static_cast<std::size_t>(e) + i], involved);
+    blocks_[block].involved += involved;
+  }
 }
 
 /// Most of all rows are those of joints between free bodies.

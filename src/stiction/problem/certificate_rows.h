@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stiction/base/pair.h"
+#include "stiction/base/worker_pool.h"
 #include "stiction/problem/step_problem.h"
 
 namespace stiction {
@@ -40,6 +41,9 @@ struct MassBlockView {
 
 class CertificateRows {
  public:
+  /// Workers, if there are any, share out large problems of free rigid bodies; bits are the same.
+  explicit CertificateRows(WorkerPool* workers = nullptr) : workers_(workers) {}
+
   /// Sizes must fit and the answer be finite. False if the symmetric part S = LLᵀ of a mass block
   /// is not positive definite or not finite.
   [[nodiscard]] bool gather(const StepProblem& problem, const StepSolution& solution);
@@ -70,12 +74,26 @@ class CertificateRows {
     struct Share {
       double u = 0, arm = 0, delassus = 0;
     };
+    /// What a row sees of the body: into the share, L⁻¹Jᵀ and its length.
+    Paired look(const double* row, Share& share, double& norm) const;
+    /// What the impulse of a row does to the body.
+    void take(const double* row, double impulse, double norm, double& involved);
     Paired meet(const double* row, double impulse, double& involved, Share& share);
+  };
+  /// Where a contact touches a mass block.
+  struct Touch {
+    int contact, entry;
   };
 
   double meet_split(const double* jacobian, int num_rows, const double* impulse, SplitBody& body,
                     RowBlockView& view);
   bool gather_blocks(const StepProblem& problem, const StepSolution& solution);
+  bool gather_block(const StepProblem& problem, const StepSolution& solution, int block);
+  bool is_shared_out(const StepProblem& problem) const;
+  void share_out_contacts(const StepProblem& problem, const StepSolution& solution);
+  void look_at_bodies(const BlockRows& rows, int contact);
+  void take_impulses(const BlockRows& rows, const StepSolution& solution, int block);
+  void list_touches(const StepProblem& problem);
   void gather_bilateral(const StepProblem& problem, const StepSolution& solution);
   void gather_contacts(const StepProblem& problem, const StepSolution& solution);
   void meet_blocks(const StepProblem& problem, const BlockRows& rows, const StepSolution& solution,
@@ -91,6 +109,10 @@ class CertificateRows {
   std::vector<RowView> bilateral_;
   std::vector<RowBlockView> contacts_;
   std::vector<double> scratch_;  // for three vectors of the size of the largest block
+  WorkerPool* workers_ = nullptr;
+  std::vector<double> norms_;  // ‖L⁻¹Jᵀ‖ of the rows of contacts, three per entry
+  std::vector<int> touch_start_;
+  std::vector<Touch> touches_;  // by mass blocks, in the order of contacts
 };
 
 }  // namespace stiction

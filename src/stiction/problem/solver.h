@@ -51,7 +51,7 @@ class Solver {
   /// Other solvers may call a start that just passes their answer, and errors of steps at rest
   /// grow.
   virtual bool profits_from_starts() const { return false; }
-  /// The judge of this solver, if it has one that may have kept the certificate of the last answer.
+  /// The judge of this solver, if it has one that may know the certificate of the last answer.
   /// Whoever needs a certificate may ask it to recall that one instead of computing it again.
   virtual const Certifier* certifier() const { return nullptr; }
   /// The parts that the last answer is made of, each to be certified by itself; none: the problem

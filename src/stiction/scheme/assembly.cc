@@ -486,58 +486,87 @@ void StepAssembly::add_all_constraint_rows(const ContactModel& model,
 }
 
 void StepAssembly::add_spook_contacts(const ContactModel& model, const State& start, double h,
-                                      const SpookForm& form, const VectorXd& gaps,
-                                      std::span<const int> contacts) {
+                                      const SpookForm& form, std::span<const int> contacts) {
   const double share = 1 / (1 + 4 * form.relaxation / h);  // φ
   if (!contacts.empty()) invert_mass_diagonal();
   for (const int contact : contacts) {
-    evaluate_contact(model, {start.t, start.q}, contact);
-    const double rate = row_times(contact_, 0, 0, start.v) + contact_.drift[0];
-    add_contact(model, contact)[0] += 4 * share / h * gaps[contact] - share * rate;
+    const double rate = gap_rate(model, contact, start.v);
+    add_evaluated_contact(model, contact)[0] += 4 * share / h * gaps_[contact] - share * rate;
     const double compliance = model.contact(contact).compliance;
-    problem_.contact_compliance[problem_.contacts.row_start(problem_.num_contacts() - 1)] =
+    const int place = problem_.num_contacts() - 1;
+    problem_.contact_compliance[problem_.contacts.row_start(place)] =
         compliance > 0 ? 4 * compliance * share / (h * h)
-                       : form.compliance * mobility(contact_.rows, 0);
+                       : form.compliance * mobility(problem_.contacts, place);
   }
 }
 
 void StepAssembly::add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
                                          const VectorXd& v, double tolerance) {
   if (model.num_contacts() == 0) return;
-  gaps_.resize(model.num_contacts());
-  model.evaluate_gaps(point.t, point.q, gaps_);
-  measure_free_fall(model, v);
+  evaluate_contacts(model, point);
+  measure_contacts(model, v);
   const double share = touching_share(tolerance);
   for (int j = 0; j < model.num_contacts(); ++j) {
-    evaluate_contact(model, point, j);
     // Not a number counts as touching, so that it is seen.
-    if (gaps_[j] > share * fall_at_contact()) continue;
-    const ContactInfo& info = model.contact(j);
-    double* bias = add_contact(model, j);
-    for (int i = 0; i < contact_.rows.num_rows(); ++i) {
-      const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
-      bias[i] += restitution * (row_times(contact_, 0, i, v) + bias[i]);
-    }
+    if (gaps_[j] > share * falls_[j]) continue;
+    double* bias = add_evaluated_contact(model, j);
+    for (int i = 0; i <= model.contact(j).num_tangents; ++i)
+      bias[i] += rebounds_[static_cast<std::size_t>(3) * j + i];
   }
 }
 
-void StepAssembly::find_touching(const ContactModel& model, const EvaluationPoint& point,
-                                 const VectorXd& v, const VectorXd& gaps, double tolerance,
-                                 std::vector<int>& contacts) {
+void StepAssembly::evaluate_contacts(const ContactModel& model, const EvaluationPoint& point) {
+  const int count = model.num_contacts();
+  gaps_.resize(count);
+  model.evaluate_fixed_gaps(point.t, point.q, gaps_);
+  const std::size_t num_batches = (static_cast<std::size_t>(count) + kBatch - 1) / kBatch;
+  if (batches_.size() < num_batches) batches_.resize(num_batches);
+  run_blocks(model.workers().get(), count, kBatch, [&](int begin, int end) {
+    RowSet& set = batches_[begin / kBatch];
+    set.clear();
+    model.append_contacts(point.t, point.q, begin, end, set, gaps_.data());
+  });
+  model.suppress_gaps(gaps_);
+}
+
+/// Falls and rebounds of the contacts that were evaluated.
+void StepAssembly::measure_contacts(const ContactModel& model, const VectorXd& v) {
   measure_free_fall(model, v);
-  const double share = touching_share(tolerance);
-  for (int j = 0; j < model.num_contacts(); ++j) {
-    evaluate_contact(model, point, j);
-    if (gaps[j] <= share * fall_at_contact()) contacts.push_back(j);
-  }
+  falls_.resize(model.num_contacts());
+  rebounds_.assign(static_cast<std::size_t>(3) * model.num_contacts(), 0.0);
+  run_blocks(model.workers().get(), model.num_contacts(), kBatch, [&](int begin, int end) {
+    const RowSet& set = batches_[begin / kBatch];
+    for (int j = begin; j < end; ++j) {
+      const ContactInfo& info = model.contact(j);
+      falls_[j] = fall_at_contact(set.rows, j - begin);
+      for (int i = 0; i <= info.num_tangents; ++i) {
+        const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
+        if (restitution == 0) continue;
+        const double drift = set.drift[set.rows.row_start(j - begin) + i];
+        rebounds_[static_cast<std::size_t>(3) * j + i] =
+            restitution * (row_times(set, j - begin, i, v) + drift);
+      }
+    }
+  });
 }
 
-/// How far forces alone move the contact that was evaluated last along its normal.
-double StepAssembly::fall_at_contact() const {
+void StepAssembly::find_touching(const ContactModel& model, const VectorXd& v, double tolerance,
+                                 std::vector<int>& contacts) {
+  measure_contacts(model, v);
+  const double share = touching_share(tolerance);
+  for (int j = 0; j < model.num_contacts(); ++j)
+    if (gaps_[j] <= share * falls_[j]) contacts.push_back(j);
+}
+
+/// How far forces alone move a contact along its normal.
+double StepAssembly::fall_at_contact(const BlockRows& rows, int row_block) const {
   double fall = 0;
-  for (int e = 0; e < contact_.rows.num_entries(); ++e)
-    fall += contact_.rows.entry_matrix(0, e).row(0).cwiseAbs().dot(free_fall_.segment(
-        problem_.dof_start[contact_.rows.entry_block(e)], contact_.rows.entry_columns(e)));
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e)
+    fall += rows.entry_matrix(row_block, e)
+                .row(0)
+                .cwiseAbs()
+                .dot(free_fall_.segment(problem_.dof_start[rows.entry_block(e)],
+                                        rows.entry_columns(e)));
   return fall;
 }
 
@@ -558,7 +587,7 @@ void StepAssembly::add_contacts(const ContactModel& model, const EvaluationPoint
                                 std::span<const int> contacts) {
   for (const int contact : contacts) {
     evaluate_contact(model, point, contact);
-    add_contact(model, contact);
+    add_contact(model, contact, contact_, 0);
   }
 }
 
@@ -571,7 +600,8 @@ void StepAssembly::add_contacts_at_end(const ContactModel& model, const Evaluati
   model.evaluate_all_gaps(prediction.t, prediction.q, gaps_);
   for (const int contact : contacts) {
     evaluate_contact(model, prediction, contact);
-    add_contact(model, contact)[0] = (gaps_[contact] + row_times(contact_, 0, 0, lag_)) / h;
+    add_contact(model, contact, contact_, 0)[0] =
+        (gaps_[contact] + row_times(contact_, 0, 0, lag_)) / h;
     problem_.contact_compliance[problem_.contacts.row_start(problem_.num_contacts() - 1)] =
         model.contact(contact).compliance / (h * h);
   }
@@ -584,22 +614,24 @@ void StepAssembly::evaluate_contact(const ContactModel& model, const EvaluationP
   model.append_contact_rows(point.t, point.q, contact, contact_);
 }
 
-/// Adds the contact in contact_; returns its biases, which are the drifts.
-double* StepAssembly::add_contact(const ContactModel& model, int contact) {
+/// Adds a contact whose rows are a row block of `set`; returns its biases, which are the drifts.
+double* StepAssembly::add_contact(const ContactModel& model, int contact, const RowSet& set,
+                                  int row_block) {
   const ContactInfo& info = model.contact(contact);
   problem_.add_contact({.num_tangents = info.num_tangents,
                         .mu = info.mu,
                         .section = section_,
                         .key = model.contact_key(contact)});
-  problem_.contacts.add_entries_of(contact_.rows, 0);
+  problem_.contacts.add_entries_of(set.rows, row_block);
   const int num_rows = 1 + info.num_tangents;
+  const double* drift = set.drift.data() + set.rows.row_start(row_block);
   double* bias = problem_.contact_bias.data() + problem_.num_contact_rows() - num_rows;
   for (int i = 0; i < num_rows; ++i) {
-    bias[i] = contact_.drift[i];
-    contact_drifts_.push_back(contact_.drift[i]);
+    bias[i] = drift[i];
+    contact_drifts_.push_back(drift[i]);
   }
   contact_indices_.push_back(contact);
-  contact_tangents_.push_back(contact_.tangents);
+  contact_tangents_.push_back(set.tangents[row_block]);
   return bias;
 }
 

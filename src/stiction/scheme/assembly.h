@@ -73,10 +73,9 @@ class StepAssembly {
   /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ).                             (T29)
   void add_spook_rows(const ContactModel& model, const State& start, double h,
                       const SpookForm& form);
-  /// u_N = N w + Cν + (4φ/h)Φ − φ N v with the gaps Φ of all contacts at the start.
+  /// u_N = N w + Cν + (4φ/h)Φ − φ N v of contacts that were evaluated at the start.
   void add_spook_contacts(const ContactModel& model, const State& start, double h,
-                          const SpookForm& form, const VectorXd& gaps,
-                          std::span<const int> contacts);
+                          const SpookForm& form, std::span<const int> contacts);
 
   /// Mean rows over a step with the mean velocity w̄ and the change ΔΘ of all constraints: Ḡ v⁺ =
   /// −Ḡ v − 2 (∂Θ/∂t + Θ(q)/h), such that the step ends on the constraints; nonholonomic rows at
@@ -111,13 +110,25 @@ class StepAssembly {
   /// The impulse of springs and dampers as they are at the start, into p.
   void add_explicit_springs(const ContactModel& model, const State& start, double h);
 
+  /// Rows and gaps of all contacts at a point, for those functions below that say so; they hold
+  /// until they are evaluated anew, also if the problem is cleared.
+  void evaluate_contacts(const ContactModel& model, const EvaluationPoint& point);
+  /// Φ of all contacts that were evaluated, alternatives suppressed.
+  const VectorXd& evaluated_gaps() const { return gaps_; }
+  /// N v + ŵ_N of a contact that was evaluated.
+  double gap_rate(const ContactModel& model, int contact, const VectorXd& v) const {
+    const RowSet& set = batches_[contact / kBatch];
+    const int j = contact % kBatch;
+    return set.rows.times(j, 0, model.block_starts(), v.data()) + set.drift[set.rows.row_start(j)];
+  }
+
   /// Contacts whose gap at `point` is ≤ 0, up to rounding and to what a solver with this tolerance
   /// is forgiven, with Newton restitution in the biases (T13). Needs the momentum.
   void add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
                              const VectorXd& v, double tolerance);
-  /// Appends the same contacts to a list, for gaps at `point`.
-  void find_touching(const ContactModel& model, const EvaluationPoint& point, const VectorXd& v,
-                     const VectorXd& gaps, double tolerance, std::vector<int>& contacts);
+  /// Appends the same contacts to a list, of those that were evaluated.
+  void find_touching(const ContactModel& model, const VectorXd& v, double tolerance,
+                     std::vector<int>& contacts);
   /// Contacts on velocity level, u = γ⁺: the bias is the drift.
   void add_contacts(const ContactModel& model, const EvaluationPoint& point,
                     std::span<const int> contacts);
@@ -161,6 +172,9 @@ class StepAssembly {
   }
 
  private:
+  /// Contacts whose rows one task evaluates: some ten microseconds.
+  static constexpr int kBatch = 64;
+
   void add_constraints(const ContactModel& model, const VectorXd& v, double h,
                        const ConstraintForm& form);
   void add_velocity_rows(const ContactModel& model, const EvaluationPoint& point, double h,
@@ -180,7 +194,10 @@ class StepAssembly {
   void evaluate_lag(const ContactModel& model, const EvaluationPoint& prediction,
                     const State& start);
   void evaluate_contact(const ContactModel& model, const EvaluationPoint& point, int contact);
-  double* add_contact(const ContactModel& model, int contact);
+  double* add_contact(const ContactModel& model, int contact, const RowSet& set, int row_block);
+  double* add_evaluated_contact(const ContactModel& model, int contact) {
+    return add_contact(model, contact, batches_[contact / kBatch], contact % kBatch);
+  }
   struct RowFigures {
     double rate = 0, mobility = 0;
   };
@@ -192,7 +209,8 @@ class StepAssembly {
     return set.rows.times(row_block, row, problem_.dof_start.data(), v.data());
   }
   void measure_free_fall(const ContactModel& model, const VectorXd& v);
-  double fall_at_contact() const;
+  double fall_at_contact(const BlockRows& rows, int row_block) const;
+  void measure_contacts(const ContactModel& model, const VectorXd& v);
 
   FrictionSection section_;
   StepProblem problem_;
@@ -202,6 +220,9 @@ class StepAssembly {
   std::vector<double> contact_drifts_;
   std::vector<std::array<Eigen::Vector3d, 2>> contact_tangents_;
   RowSet constraints_, springs_, contact_;
+  std::vector<RowSet> batches_;   // rows of all contacts, kBatch of them in each
+  std::vector<double> falls_;     // how far forces alone move them along their normal
+  std::vector<double> rebounds_;  // what restitution adds to their biases, three per contact
   VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
   std::vector<double> matrix_storage_;
   std::vector<double> traces_, new_traces_;  // of geometric stiffness, per block

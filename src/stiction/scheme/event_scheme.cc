@@ -67,8 +67,8 @@ void EventScheme::step(const ContactModel& model, const State& start, const Sche
   result.memory.contacts = status_;
   result.memory.substep = substep_;
   forces_.keep(result.memory);
-  reader_.finish(model, result);
-  solve.certify_state(model, result.end);
+  const VectorXd& gaps = reader_.finish(model, result);
+  solve.certify_state(model, result.end, gaps);
 }
 
 void EventScheme::begin(const Context& c, const State& start, const SchemeMemory& memory,

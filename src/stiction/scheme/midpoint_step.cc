@@ -76,7 +76,7 @@ bool MidpointStep::iterate(const ContactModel& model, const State& start, double
   theta_start_.resize(model.num_constraints());
   change_.resize(model.num_constraints());
   model.evaluate_constraints(start.t, start.q, theta_start_);
-  ContactEvaluator::compute_gaps(model, start.t, start.q, gaps_);
+  assembly_.evaluate_contacts(model, {start.t, start.q});
   const double size = start.q.lpNorm<Eigen::Infinity>() + h * start.v.lpNorm<Eigen::Infinity>();
   double last_move = 0;
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
@@ -133,7 +133,7 @@ void MidpointStep::assemble(const ContactModel& model, const State& start, doubl
   assembly_.add_spring_rows(model, mid, start, h, SpringRule::kMeanByEnd);
   assembly_.add_spook_contacts(
       model, start, h, {.compliance = options_.compliance, .relaxation = options_.relaxation * h},
-      gaps_, touching);
+      touching);
 }
 
 /// The nearest velocities, in the norm of M, that the joints at q⁺ allow.

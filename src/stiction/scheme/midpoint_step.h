@@ -49,7 +49,7 @@ class MidpointStep {
   StepSolution solver_start_;
   SolverReport report_;
   State from_, guess_;
-  VectorXd mean_velocity_, q_mid_, move_, theta_start_, change_, v_before_, gaps_;
+  VectorXd mean_velocity_, q_mid_, move_, theta_start_, change_, v_before_;
   StepForces start_forces_;
 };
 

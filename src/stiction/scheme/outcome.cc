@@ -9,6 +9,9 @@
 namespace stiction {
 namespace {
 
+/// Contacts that one task takes: some ten microseconds.
+constexpr int kGrain = 64;
+
 /// rows(row_block) · x, for one row of a row block.
 double row_times(const StepProblem& problem, const BlockRows& rows, int row_block, int row,
                  const double* x) {
@@ -255,44 +258,63 @@ ContactOutcome& OutcomeReader::outcome_of(int contact, StepResult& result) {
   return result.contacts[slot];
 }
 
+OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
+                                                 const StepSolution& solution, const Phase& phase,
+                                                 int contact) const {
+  Motion motion;
+  for (int i = 0; i < problem.contacts.num_rows(contact); ++i) {
+    motion.mean_rate[i] = row_times(problem, problem.contacts, contact, i, mean_velocity_.data());
+    if (i > 0)
+      motion.slip[i] = row_times(problem, problem.contacts, contact, i, phase.v_end.data());
+  }
+  motion.status = contact_status(problem, solution, contact);
+  return motion;
+}
+
 void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolution& solution,
                                  const Phase& phase, StepResult& result) {
   const StepProblem& problem = assembly.problem();
+  motions_.resize(problem.num_contacts());
+  run_numbers(model_->workers().get(), problem.num_contacts(), kGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j) motions_[j] = read_motion(problem, solution, phase, j);
+  });
   for (int j = 0; j < problem.num_contacts(); ++j) {
+    const Motion& motion = motions_[j];
     ContactOutcome& outcome = outcome_of(assembly.contact_indices()[j], result);
     const int start = problem.contacts.row_start(j);
     const double duration = phase.share * problem.h;
     for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
       const double impulse = phase.share * solution.r[start + i];
       const double drift = assembly.contact_drifts()[start + i];
-      const double mean_rate = row_times(problem, problem.contacts, j, i, mean_velocity_.data());
       outcome.impulse[i] += impulse;
-      (i == 0 ? result.work.impact : result.work.friction) += impulse * (mean_rate + drift);
+      (i == 0 ? result.work.impact : result.work.friction) +=
+          impulse * (motion.mean_rate[i] + drift);
       result.work.motor -= impulse * drift;
       if (i == 0) continue;
-      outcome.slip[i - 1] = row_times(problem, problem.contacts, j, i, phase.v_end.data()) + drift;
-      outcome.slid += duration * (mean_rate + drift) * assembly.contact_tangents()[j][i - 1];
+      outcome.slip[i - 1] = motion.slip[i] + drift;
+      outcome.slid +=
+          duration * (motion.mean_rate[i] + drift) * assembly.contact_tangents()[j][i - 1];
     }
-    outcome.status = contact_status(problem, solution, j);
+    outcome.status = motion.status;
   }
 }
 
-void OutcomeReader::finish(const ContactModel& model, StepResult& result) {
+const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& result) {
   for (StepEvent& event : result.events)
     if (event.contact >= 0) event.key = model.contact_key(event.contact);
-  if (result.contacts.empty()) return;
+  ContactEvaluator::compute_gaps(model, result.end.t, result.end.q, gaps_, touches_);
   const auto is_earlier = [](const ContactOutcome& a, const ContactOutcome& b) {
     return a.contact < b.contact;
   };
   if (!std::is_sorted(result.contacts.begin(), result.contacts.end(), is_earlier))
     std::sort(result.contacts.begin(), result.contacts.end(), is_earlier);
-  evaluator_.compute_gaps(model, result.end.t, result.end.q, gaps_);
   for (ContactOutcome& outcome : result.contacts) {
     outcome.key = model.contact_key(outcome.contact);
     outcome.gap = gaps_[outcome.contact];
-    outcome.place = model.locate_contact(result.end, outcome.contact);
+    outcome.place = model.locate_contact(result.end, outcome.contact, touches_[outcome.contact]);
     slot_[outcome.contact] = -1;
   }
+  return gaps_;
 }
 
 }  // namespace stiction

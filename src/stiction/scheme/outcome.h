@@ -42,7 +42,8 @@ class OutcomeReader {
                         double duration, const Phase& phase, StepResult& result);
 
   /// Orders the contacts and gives them their gaps at the end of the step; `result.end` is set.
-  void finish(const ContactModel& model, StepResult& result);
+  /// Returns all gaps there.
+  const VectorXd& finish(const ContactModel& model, StepResult& result);
 
  private:
   ContactOutcome& outcome_of(int contact, StepResult& result);
@@ -56,8 +57,16 @@ class OutcomeReader {
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
   const ContactModel* model_ = nullptr;  // of the step being read
   VectorXd gaps_, force_;
+  std::vector<Touch> touches_;  // at the end of the step
+  /// What a contact of a solved problem does.
+  struct Motion {
+    Eigen::Vector3d mean_rate, slip;
+    ContactStatus status;
+  };
+  Motion read_motion(const StepProblem& problem, const StepSolution& solution, const Phase& phase,
+                     int contact) const;
+  std::vector<Motion> motions_;
   std::vector<int> slot_;  // of every contact of the model in result.contacts, or −1
-  ContactEvaluator evaluator_;
 };
 
 }  // namespace stiction

@@ -102,8 +102,10 @@ struct StepResult {
 /// worst, time spent.
 class SolveStage {
  public:
-  /// `tolerance` tells which contacts of a solve count as offending.
-  SolveStage(Solver& solver, double tolerance) : solver_(&solver), tolerance_(tolerance) {}
+  /// `tolerance` tells which contacts of a solve count as offending. Workers share out what
+  /// certificates take.
+  SolveStage(Solver& solver, double tolerance, WorkerPool* workers = nullptr)
+      : solver_(&solver), tolerance_(tolerance), certifier_(workers) {}
 
   /// Solves of the step get what is left until then.
   void begin_step(const Deadline& deadline = Deadline());
@@ -117,6 +119,8 @@ class SolveStage {
 
   /// Adds the gap and joint figures of the state that the step ends in.
   void certify_state(const ContactModel& model, const State& state);
+  /// The same where all gaps at that state are known.
+  void certify_state(const ContactModel& model, const State& state, const VectorXd& gaps);
   /// Adds what has been certified in an earlier step and is the same still.
   void include(const Certificate& certificate) { certificate_.include(certificate); }
   /// Of islands at rest that were certified by themselves in this step, by their first block.
@@ -143,16 +147,22 @@ class SolveStage {
   };
   bool recall(const StepProblem& problem, SolverReport& report);
   void keep(const StepProblem& problem, const SolverReport& report);
-  Certificate certify(const StepProblem& problem, const StepSolution& solution);
-  void book(const StepProblem& problem, const StepSolution& solution, int first_block);
+  void book(const StepProblem& problem, const StepSolution& solution, const SolverReport& report,
+            bool was_just_solved);
+  void book_part(const StepProblem& problem, const StepSolution& solution, bool was_just_solved,
+                 int first_block);
+  Certificate certify(const StepProblem& problem, const StepSolution& solution,
+                      bool was_just_solved);
 
   Solver* solver_;
   double tolerance_;
   Deadline deadline_;
   Certifier certifier_;
   ContactEvaluator evaluator_;
+  VectorXd gaps_;
   StepSolution start_, solution_;
   std::array<Solved, 2> last_;  // impact, step
+  bool was_asked_ = false;      // the solver, for the answer in solution_
   Certificate certificate_;
   SolverReport report_;
   double wall_ = 0, certify_wall_ = 0;

@@ -36,12 +36,13 @@ void SpookScheme::step(const ContactModel& model, const State& start, const Sche
   start_ = start;
   result.memory = memory;
   forces_.recall(model, memory);
-  ContactEvaluator::compute_gaps(model, start.t, start.q, gaps_);
+  assembly_.evaluate_contacts(model, {start.t, start.q});
+  const VectorXd& gaps = assembly_.evaluated_gaps();
   touching_.clear();
   // A contact that pressed in the last step may have opened by what the solver is forgiven; its gap
   // is part of its row.
   for (int j = 0; j < model.num_contacts(); ++j)
-    if (!(gaps_[j] > options_.events.contact_tolerance) ||
+    if (!(gaps[j] > options_.events.contact_tolerance) ||
         forces_.contacts[static_cast<std::size_t>(3) * j] > 0)
       touching_.push_back(j);
   strike(model, h, solve, result);
@@ -56,8 +57,7 @@ void SpookScheme::step(const ContactModel& model, const State& start, const Sche
   } else {
     step_linearly(model, h, solve, result);
   }
-  reader_.finish(model, result);
-  solve.certify_state(model, result.end);
+  solve.certify_state(model, result.end, reader_.finish(model, result));
 }
 
 /// Lacoursière–Linde, (71): contacts that touch and do not part. Those that part already would
@@ -69,7 +69,7 @@ void SpookScheme::strike(const ContactModel& model, double h, SolveStage& solve,
   double approach = h == 0 ? 0 : options_.events.restitution_threshold;
   striking_.clear();
   for (const int j : touching_) {
-    const double rate = evaluator_.compute_gap_rate(model, start_, j);
+    const double rate = assembly_.gap_rate(model, j, start_.v);
     // At rest up to the threshold, so that rounding does not leave out what carries the others.
     if (!(rate > options_.events.restitution_threshold)) striking_.push_back(j);
     if (-rate > approach) {
@@ -104,10 +104,10 @@ void SpookScheme::assemble(const ContactModel& model, double h, double tolerance
                                       {.inertia = 1, .momentum = options_.spook.stiffness_return});
   assembly_.add_spook_rows(model, start_, h, form);
   // Also contacts that pressed nothing, but may have to now.
-  assembly_.find_touching(model, here, start_.v, gaps_, tolerance, touching_);
+  assembly_.find_touching(model, start_.v, tolerance, touching_);
   std::sort(touching_.begin(), touching_.end());
   touching_.erase(std::unique(touching_.begin(), touching_.end()), touching_.end());
-  assembly_.add_spook_contacts(model, start_, h, form, gaps_, touching_);
+  assembly_.add_spook_contacts(model, start_, h, form, touching_);
 }
 
 void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage& solve,

@@ -36,11 +36,9 @@ class SpookScheme final : public Scheme {
   ImpactStage impact_;
   MidpointStep midpoint_;
   OutcomeReader reader_;
-  ContactEvaluator evaluator_;
   const StepProblem* last_problem_;
 
   State start_;  // of the step, after its impacts
-  VectorXd gaps_;
   std::vector<int> touching_;
   std::vector<int> striking_;  // those of them that do not part
   StepForces forces_;          // of the last solution; the geometric stiffness is taken from them

@@ -40,8 +40,8 @@ void StewartTrinkleScheme::step(const ContactModel& model, const State& start,
     result.memory.contacts = step_.status();
     forces_.keep(result.memory);
   }
-  reader_.finish(model, result);
-  solve.certify_state(model, result.end);
+  const VectorXd& gaps = reader_.finish(model, result);
+  solve.certify_state(model, result.end, gaps);
 }
 
 }  // namespace stiction

@@ -42,10 +42,10 @@ constexpr std::int64_t kStepsPerLook = 8;
 /// More names than this say no more.
 constexpr std::size_t kMaxNames = 8;
 
-std::unique_ptr<Solver> make_step_solver(const SimulationOptions& options) {
+std::unique_ptr<Solver> make_step_solver(const SimulationOptions& options,
+                                         std::shared_ptr<WorkerPool> workers) {
   return make_solver(options.solver, kSolverShare * options.tolerance,
-                     StoppingMeasure::kCertificate, options.tolerance,
-                     options.collision.num_threads);
+                     StoppingMeasure::kCertificate, options.tolerance, std::move(workers));
 }
 
 /// The options, or an InputError. Asked before anything is made from them.
@@ -107,8 +107,8 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
       options_(checked(options)),
       scheme_(make_scheme(options.scheme,
                           {.friction = options.friction, .stepping = options.stepping})),
-      solver_(make_step_solver(options)),
-      stage_(*solver_, options.tolerance),
+      solver_(make_step_solver(options, model_.workers())),
+      stage_(*solver_, options.tolerance, model_.workers().get()),
       state_(model_.initial_state()) {
   make_stage();
   if (options.project_start) project_start();
@@ -136,7 +136,7 @@ void Simulation::make_stage() {
     sleepers_ = std::make_unique<Sleepers>(*resting);
     solver_ = std::move(resting);
   }
-  stage_ = SolveStage(*solver_, options_.tolerance);
+  stage_ = SolveStage(*solver_, options_.tolerance, model_.workers().get());
 }
 
 const StepProblem& Simulation::last_problem() const {
@@ -264,7 +264,7 @@ void Simulation::change_options(const SimulationOptions& options) {
   next.project_start = options_.project_start;
   next.penetration_tolerance = options_.penetration_tolerance;
   auto scheme = make_scheme(next.scheme, {.friction = next.friction, .stepping = next.stepping});
-  auto solver = make_step_solver(next);
+  auto solver = make_step_solver(next, model_.workers());
   scheme->check(model_);
   wake_all();
   if (next.scheme != options_.scheme) {
@@ -352,6 +352,12 @@ const SchemeMemory& Simulation::recall() {
   memory_.joint_forces = old.joint_forces;
   memory_.keys.resize(model_.num_contacts());
   for (int j = 0; j < model_.num_contacts(); ++j) memory_.keys[j] = model_.contact_key(j);
+  if (memory_.keys == old.keys) {  // as a rule: nothing has come or gone
+    memory_.contacts = old.contacts;
+    memory_.contact_forces = old.contact_forces;
+    memory_.slips = old.slips;
+    return memory_;
+  }
   places_.clear();
   for (std::size_t i = 0; i < old.keys.size(); ++i)
     places_.emplace_back(old.keys[i], static_cast<int>(i));

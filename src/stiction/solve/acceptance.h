@@ -29,8 +29,10 @@ constexpr bool asks_published(StoppingMeasure measure) {
 
 class Acceptance {
  public:
-  explicit Acceptance(double tolerance, StoppingMeasure measure = StoppingMeasure::kCertificate)
-      : tolerance_(tolerance), measure_(measure) {}
+  /// Workers share out what certificates take; they must outlive this.
+  explicit Acceptance(double tolerance, StoppingMeasure measure = StoppingMeasure::kCertificate,
+                      WorkerPool* workers = nullptr)
+      : tolerance_(tolerance), measure_(measure), certifier_(workers) {}
 
   double tolerance() const { return tolerance_; }
 
@@ -45,6 +47,7 @@ class Acceptance {
     return measure(problem, solution) <= tolerance_;
   }
   const Certifier& certifier() const { return certifier_; }
+  void forget_last() { certifier_.forget_last(); }
 
  private:
   double tolerance_;

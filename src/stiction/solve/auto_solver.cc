@@ -38,6 +38,9 @@ constexpr int kSmallRows = 60;
 /// At this tolerance and above, what moves is a matter of some sweeps.
 constexpr double kSweepable = 5e-6;
 
+/// Contacts from which on all threads work on one island.
+constexpr int kLargeIsland = 400;
+
 /// Sweeps before Newton's method takes over: about what it costs. Above the loose tolerance sweeps
 /// alone mostly do.
 constexpr double kLooseTolerance = 1e-6;
@@ -246,24 +249,28 @@ double enough(const AutoOptions& options) {
 /// The solvers that are tried, all with the same tolerance.
 class AutoSolver::Team {
  public:
-  explicit Team(const AutoOptions& options)
-      : judge_(options.tolerance, options.measure),
+  /// `workers` share out what a solver has to do; none: one thread does it.
+  explicit Team(const AutoOptions& options, WorkerPool* workers = nullptr)
+      : judge_(options.tolerance, options.measure, workers),
         lemke_({.tolerance = options.tolerance, .measure = options.measure}),
         block_pivot_({.tolerance = options.tolerance, .measure = options.measure}),
         sweeps_(
             {.tolerance = options.tolerance,
              .measure = options.measure,
-             .max_iterations = options.tolerance >= kLooseTolerance ? kLooseSweeps : kTightSweeps}),
+             .max_iterations = options.tolerance >= kLooseTolerance ? kLooseSweeps : kTightSweeps,
+             .workers = workers}),
         few_sweeps_({.tolerance = options.tolerance,
                      .measure = options.measure,
-                     .max_iterations = kFewSweeps}),
+                     .max_iterations = kFewSweeps,
+                     .workers = workers}),
         warm_sweeps_({.tolerance = enough(options),
                       .measure = options.measure,
                       .max_iterations = kWarmSweeps,
                       .stall_sweeps = kWarmStall,
                       .start_measure = precise(options.measure),
                       .least_sweeps = kLeastSweeps,
-                      .check_gap = kCheckGap}),
+                      .check_gap = kCheckGap,
+                      .workers = workers}),
         direct_iterative_({.tolerance = options.tolerance,
                            .measure = precise(options.measure),
                            .max_rounds = kDirectRounds}),
@@ -271,7 +278,8 @@ class AutoSolver::Team {
                       .goal = kRestShare * std::min(options.tolerance, kLoosest),
                       .enough = options.is_for_steps() ? enough(options) : 0,
                       .leaves_motion = enough(options) >= kSweepable,
-                      .measure = precise(options.measure)}),
+                      .measure = precise(options.measure),
+                      .workers = workers}),
         precise_newton_({.tolerance = kPreciseShare * std::min(options.tolerance, kLoosest),
                          .measure = precise(options.measure),
                          .max_iterations = kPreciseIterations,
@@ -288,7 +296,8 @@ class AutoSolver::Team {
                          .max_flops = options.is_for_steps() ? kStepFlops : kMaxFlops}),
         patient_sweeps_({.tolerance = enough(options),
                          .measure = options.measure,
-                         .max_iterations = kPatientSweeps}),
+                         .max_iterations = kPatientSweeps,
+                         .workers = workers}),
         enough_(enough(options)),
         acceptable_(std::max(options.tolerance, options.acceptable)),
         prefers_exact_(options.measure != StoppingMeasure::kPublished),
@@ -357,6 +366,10 @@ class AutoSolver::Team {
     report.has_answer = true;
   }
 
+  /// Who may have certified the best answer, since forget_certifier().
+  const Certifier* certifier() const { return certifier_; }
+  void forget_certifier() { certifier_ = nullptr; }
+
   /// After the method that was run last.
   bool is_good(double measure) const { return measure <= limit_; }
 
@@ -374,6 +387,7 @@ class AutoSolver::Team {
     if (found < best) {
       best = found;
       solution = trial_;
+      certifier_ = is_confirmed ? solver.certifier() : &judge_.certifier();
     }
   }
 
@@ -408,6 +422,7 @@ class AutoSolver::Team {
       report.iterations += outcome.iterations;
       if (outcome.status == SolverStatus::kConverged) {
         solution = trial_;
+        certifier_ = body_newton_.certifier();
         return;
       }
     }
@@ -455,6 +470,7 @@ class AutoSolver::Team {
   }
 
   Acceptance judge_;
+  const Certifier* certifier_ = nullptr;
   LemkeSolver lemke_;
   BlockPivotSolver block_pivot_;
   JointedSweeps sweeps_;
@@ -486,16 +502,23 @@ struct AutoSolver::Desk {
 
 AutoSolver::AutoSolver(const AutoOptions& options)
     : options_(options),
-      acceptance_(options.tolerance, options.measure),
+      pool_(options.workers != nullptr ? options.workers
+                                       : std::make_shared<WorkerPool>(options.num_threads)),
+      acceptance_(options.tolerance, options.measure, pool_.get()),
       quick_(std::make_unique<QuickLcp>()),
       direct_(std::make_unique<DirectAttempt>()),
-      whole_(std::make_unique<Team>(options)),
-      pool_(options.num_threads) {}
+      whole_(std::make_unique<Team>(options, pool_.get())) {}
 
 AutoSolver::~AutoSolver() = default;
 
+const Certifier* AutoSolver::certifier() const {
+  return whole_->certifier() != nullptr ? whole_->certifier() : &acceptance_.certifier();
+}
+
 SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solution) {
   deadline_ = Deadline(max_seconds_);
+  acceptance_.forget_last();
+  whole_->forget_certifier();
   SolverReport first;
   if (is_solved_at_once(problem, solution, first)) return first;
   prepare_start(problem, solution);
@@ -516,6 +539,7 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   if (is_worth_splitting()) {
     is_solved = solve_islands(problem, report, solution);
     best = kInfinity;  // that of another answer
+    whole_->forget_certifier();
   }
   // Parts that all pass by themselves may still fail together, where data of one limit what counts
   // as an impulse of another (T22); published errors are of the whole. A step that fails costs more
@@ -597,8 +621,9 @@ bool AutoSolver::solve_islands(const StepProblem& problem, SolverReport& report,
                                StepSolution& solution) {
   const auto furnish = [&](std::vector<Desk>& desks, const AutoOptions& options) {
     if (!desks.empty()) return;
-    desks.resize(pool_.num_threads());
-    for (Desk& desk : desks) desk.team = std::make_unique<Team>(options);
+    desks.resize(pool_->num_threads() + 1);
+    for (Desk& desk : desks)
+      desk.team = std::make_unique<Team>(options, &desk == &desks.back() ? pool_.get() : nullptr);
   };
   move_loose_blocks(problem, solution);
   furnish(desks_, options_);
@@ -632,11 +657,19 @@ int AutoSolver::run_level(const StepProblem& problem, int level, std::vector<Des
                           SolverReport& report, StepSolution& solution) {
   outcomes_.assign(pending_.size(), {});
   const bool is_over = is_late(report);
-  pool_.run(static_cast<int>(pending_.size()), [&](int k, int worker) {
+  const auto run_one = [&](int k, Desk& desk) {
     outcomes_[k].report.has_answer = false;
     if (!is_over || level_of_[pending_[k]] == kInfinity)
-      run_island(problem, pending_[k], level, desks[worker], outcomes_[k], solution);
-  });
+      run_island(problem, pending_[k], level, desk, outcomes_[k], solution);
+  };
+  // Large islands one after the other, by all threads; the others at once, each by one.
+  shared_.clear();
+  single_.clear();
+  for (int k = 0; k < static_cast<int>(pending_.size()); ++k)
+    (islands_.num_contacts(pending_[k]) >= kLargeIsland ? shared_ : single_).push_back(k);
+  for (const int k : shared_) run_one(k, desks.back());
+  pool_->run(static_cast<int>(single_.size()),
+             [&](int number, int worker) { run_one(single_[number], desks[worker]); });
   int num_tried = 0;
   std::size_t num_left = 0;
   for (std::size_t k = 0; k < outcomes_.size(); ++k) {

@@ -31,7 +31,9 @@ struct AutoOptions {
   StoppingMeasure measure = StoppingMeasure::kCertificate;
   /// What will do, in the same measure, before the slowest methods are tried; 0: the tolerance.
   double acceptable = 0;
-  int num_threads = 1;  // islands are shared out; answers are the same for any number
+  /// Answers are the same for any number of threads.
+  int num_threads = 1;
+  std::shared_ptr<WorkerPool> workers{};  // these instead, which others use, too
 
   /// Steps follow each other: errors that a step is forgiven may add up.
   bool is_for_steps() const { return measure == StoppingMeasure::kCertificate && acceptable > 0; }
@@ -47,7 +49,7 @@ class AutoSolver final : public Solver {
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
   void set_time_limit(double seconds) override { max_seconds_ = seconds; }
   bool profits_from_starts() const override { return options_.is_for_steps(); }
-  const Certifier* certifier() const override { return &acceptance_.certifier(); }
+  const Certifier* certifier() const override;
 
  private:
   class Team;
@@ -77,21 +79,22 @@ class AutoSolver final : public Solver {
                              StepSolution& solution) const;
 
   AutoOptions options_;
+  std::shared_ptr<WorkerPool> pool_;
   double max_seconds_ = 0;
   Deadline deadline_;
   Acceptance acceptance_;
   std::unique_ptr<QuickLcp> quick_;
   std::unique_ptr<DirectAttempt> direct_;
   std::unique_ptr<Team> whole_;
-  WorkerPool pool_;
-  std::vector<Desk> desks_;   // one per thread, made when needed
+  std::vector<Desk> desks_;   // one per thread and one for all of them, made when needed
   std::vector<Desk> strict_;  // for islands whose errors add up to too much
   std::vector<Outcome> outcomes_;
   Islands islands_;
-  std::vector<int> pending_;      // islands without an accepted answer
-  std::vector<double> level_of_;  // measure of the best answer of an island
-  StepSolution start_;            // what the caller gave
-  std::vector<double> lu_;        // of a loose block
+  std::vector<int> pending_;          // islands without an accepted answer
+  std::vector<int> shared_, single_;  // places in pending_ of large and of other islands
+  std::vector<double> level_of_;      // measure of the best answer of an island
+  StepSolution start_;                // what the caller gave
+  std::vector<double> lu_;            // of a loose block
   std::vector<int> swap_;
 };
 

@@ -26,6 +26,8 @@ constexpr int kSettling = 3;
 constexpr double kLeastGain = 0.5, kHopeless = 1e-3;
 /// A start beyond this is of another motion, and its statuses are.
 constexpr double kFarStart = 3e-4;
+/// Units and bodies that one task takes: some ten microseconds.
+constexpr int kUnitGrain = 64, kBodyGrain = 16;
 /// Share of the energy of free motion above which bodies move for certain, and of what an answer
 /// may be wrong by.
 constexpr double kMotion = 1e-3, kErrorShare = 10;
@@ -33,9 +35,12 @@ constexpr double kMotion = 1e-3, kErrorShare = 10;
 }  // namespace
 
 BodyNewton::BodyNewton(const BodyNewtonOptions& options)
-    : options_(options), acceptance_(options.tolerance, options.measure) {}
+    : options_(options),
+      acceptance_(options.tolerance, options.measure, options.workers),
+      lu_(options.workers) {}
 
 SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solution) {
+  acceptance_.forget_last();
   if (!start(problem, solution)) {
     solution.set_zero(problem);
     return {.status = SolverStatus::kUnsupported, .has_answer = false};
@@ -81,7 +86,7 @@ bool BodyNewton::start(const StepProblem& problem, const StepSolution& solution)
     if (problem.contacts.num_rows(j) == 3 && problem.mu[j] > 0 &&
         problem.section[j].kind != FrictionSection::Kind::kDisc)
       return false;
-  if (!blocks_.assemble(problem)) return false;
+  if (!blocks_.assemble(problem, options_.workers)) return false;
   state_.start(blocks_, solution, true);
   if (!state_.is_finite()) return false;
   judge_.prepare(problem, blocks_, options_.measure);
@@ -137,12 +142,12 @@ void BodyNewton::build_pattern(const StepProblem& problem) {
   A.values.resize(A.value_start.back());
   pair_start_.assign(1, 0);
   pairs_.clear();
-  for (int i = 0; i < blocks_.num_units(); ++i) {
-    for (int e = blocks_.unit(i).entry_begin; e < blocks_.unit(i + 1).entry_begin; ++e)
+  for (int i = 0; i < blocks_.num_units(); ++i)
+    for (int e = blocks_.unit(i).entry_begin; e < blocks_.unit(i + 1).entry_begin; ++e) {
       for (int f = blocks_.unit(i).entry_begin; f < blocks_.unit(i + 1).entry_begin; ++f)
         pairs_.push_back(A.value_start[find_entry(blocks_.entry(e).block, blocks_.entry(f).block)]);
-    pair_start_.push_back(static_cast<int>(pairs_.size()));
-  }
+      pair_start_.push_back(static_cast<int>(pairs_.size()));
+    }
 }
 
 int BodyNewton::find_entry(int row, int column) const {
@@ -210,66 +215,79 @@ void BodyNewton::respond_contact(int i, const double* u) {
 /// Impulses that answer the velocities w_, and momentum_ = M̂ (w(x) − w), what the bodies lack to
 /// move accordingly; its size in the norm of M̂⁻¹.
 double BodyNewton::respond(const StepProblem& problem) {
-  for (int i = 0; i < blocks_.num_units(); ++i) {
-    double u[3];
-    compute_unit_velocity(blocks_, i, bias_.data(), w_.data(), u);
-    if (i < blocks_.num_bilateral())
-      respond_bilateral(i, u[0]);
-    else
-      respond_contact(i, u);
-    std::copy_n(responses_[i].x, blocks_.unit(i).dim, impulses_.data() + blocks_.unit(i).row);
-  }
+  run_numbers(options_.workers, blocks_.num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      double u[3];
+      compute_unit_velocity(blocks_, i, bias_.data(), w_.data(), u);
+      if (i < blocks_.num_bilateral())
+        respond_bilateral(i, u[0]);
+      else
+        respond_contact(i, u);
+      std::copy_n(responses_[i].x, blocks_.unit(i).dim, impulses_.data() + blocks_.unit(i).row);
+    }
+  });
   state_.go_to(blocks_, impulses_);
   momentum_.resize(problem.num_dofs());
+  change_.resize(problem.num_dofs());
+  squares_.resize(problem.num_blocks());
+  run_numbers(options_.workers, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) {
+      const int first = problem.dof_start[b], n = problem.block_size(b);
+      const ConstVectorMap pushed(state_.w() + first, n), w(w_.data() + first, n);
+      auto change = change_.segment(first, n);
+      change = pushed - w;
+      momentum_.segment(first, n) = problem.mass_block(b).lazyProduct(change);
+      squares_[b] = momentum_.segment(first, n).dot(change);
+    }
+  });
   double square = 0;
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const int first = problem.dof_start[b], n = problem.block_size(b);
-    const ConstVectorMap pushed(state_.w() + first, n), w(w_.data() + first, n);
-    momentum_.segment(first, n) = problem.mass_block(b) * (pushed - w);
-    square += momentum_.segment(first, n).dot(pushed - w);
-  }
+  for (const double part : squares_) square += part;
   return std::sqrt(square);
 }
 
 void BodyNewton::fill_matrix(const StepProblem& problem) {
-  std::fill(matrix_.values.begin(), matrix_.values.end(), 0.0);
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const std::size_t size =
-        static_cast<std::size_t>(problem.block_size(b)) * problem.block_size(b);
-    std::copy_n(problem.mass_values.data() + problem.mass_start[b], size,
-                matrix_.values.data() + matrix_.value_start[matrix_.diagonal[b]]);
-  }
-  for (int i = 0; i < blocks_.num_units(); ++i) add_unit(i);
+  run_numbers(options_.workers, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) fill_rows(problem, b);
+  });
 }
 
-/// RᵀDR of one unit.
-void BodyNewton::add_unit(int i) {
+/// The rows of one body: M̂, and what all units that touch it add.
+void BodyNewton::fill_rows(const StepProblem& problem, int block) {
+  const auto first = matrix_.values.begin() + matrix_.value_start[matrix_.entry_start[block]];
+  const auto last = matrix_.values.begin() + matrix_.value_start[matrix_.entry_start[block + 1]];
+  std::fill(first, last, 0.0);
+  const std::size_t size =
+      static_cast<std::size_t>(problem.block_size(block)) * problem.block_size(block);
+  std::copy_n(problem.mass_values.data() + problem.mass_start[block], size,
+              matrix_.values.data() + matrix_.value_start[matrix_.diagonal[block]]);
+  for (const ContactBlocks::Meeting& meeting : blocks_.meetings(block))
+    add_unit(meeting.unit, meeting.entry);
+}
+
+/// RᵀDR of one unit in the rows of one of its bodies.
+void BodyNewton::add_unit(int i, int e) {
   const ContactBlocks::Unit& unit = blocks_.unit(i);
   const double* D = responses_[i].D;
   const int dim = unit.dim, end = blocks_.unit(i + 1).entry_begin;
   if (std::all_of(D, D + (dim == 1 ? 1 : 9), [](double d) { return d == 0; })) return;
-  const int* pair = pairs_.data() + pair_start_[i];
-  for (int e = unit.entry_begin; e < end; ++e) {
-    const int rows = blocks_.entry(e).columns;
-    const double* J = blocks_.entry_values(e);
-    product_.resize(static_cast<std::size_t>(3) * rows);  // DᵀJ
-    for (int b = 0; b < dim; ++b)
-      for (int r = 0; r < rows; ++r) {
-        double sum = 0;
-        for (int a = 0; a < dim; ++a) sum += J[a * rows + r] * D[3 * a + b];
-        product_[b * rows + r] = sum;
+  const int* pair = pairs_.data() + pair_start_[e];
+  const int rows = blocks_.entry(e).columns;
+  const double* J = blocks_.entry_values(e);
+  for (int b = 0; b < dim; ++b)
+    for (int r = 0; r < rows; ++r) {
+      double factor = 0;  // of DᵀJ
+      for (int a = 0; a < dim; ++a) factor += J[a * rows + r] * D[3 * a + b];
+      for (int f = unit.entry_begin; f < end; ++f) {
+        const int columns = blocks_.entry(f).columns;
+        const double* other = blocks_.entry_values(f) + static_cast<std::ptrdiff_t>(b) * columns;
+        double* out = matrix_.values.data() + pair[f - unit.entry_begin] +
+                      static_cast<std::ptrdiff_t>(r) * columns;
+        if (columns == 6)
+          for (int c = 0; c < 6; ++c) out[c] += factor * other[c];
+        else
+          for (int c = 0; c < columns; ++c) out[c] += factor * other[c];
       }
-    for (int f = unit.entry_begin; f < end; ++f) {
-      const int columns = blocks_.entry(f).columns;
-      const double* other = blocks_.entry_values(f);
-      double* out = matrix_.values.data() + *pair++;
-      for (int b = 0; b < dim; ++b)
-        for (int r = 0; r < rows; ++r) {
-          const double factor = product_[b * rows + r];
-          for (int c = 0; c < columns; ++c) out[r * columns + c] += factor * other[b * columns + c];
-        }
     }
-  }
 }
 
 /// Velocities that the impulses answer to them give the bodies, from those at hand: a minimum of

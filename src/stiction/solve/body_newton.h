@@ -34,7 +34,8 @@ struct BodyNewtonOptions {
   bool leaves_motion = false;  // gives up where things move, for others that are cheaper there
   StoppingMeasure measure = StoppingMeasure::kCertificate;
   int max_iterations = 12;
-  double max_flops = 1e8;  // of one factorisation: where it costs more, it is not tried
+  double max_flops = 1e8;         // of one factorisation: where it costs more, it is not tried
+  WorkerPool* workers = nullptr;  // to share out the work; must outlive the solver
 };
 
 class BodyNewton final : public Solver {
@@ -44,6 +45,7 @@ class BodyNewton final : public Solver {
   std::string_view name() const override { return "body-newton"; }
   /// kUnsupported if the problem is not one for this method. `iterations` count factorisations.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  const Certifier* certifier() const override { return &acceptance_.certifier(); }
 
  private:
   /// Impulse of a unit and −∂x/∂u, 3 × 3 row by row.
@@ -60,7 +62,8 @@ class BodyNewton final : public Solver {
   void respond_bilateral(int unit, double u);
   void respond_contact(int unit, const double* u);
   void fill_matrix(const StepProblem& problem);
-  void add_unit(int unit);
+  void fill_rows(const StepProblem& problem, int block);
+  void add_unit(int unit, int entry);
   bool find_balance(const StepProblem& problem, int& num_factorisations);
   double search(const StepProblem& problem);
   bool is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance);
@@ -74,15 +77,16 @@ class BodyNewton final : public Solver {
   BlockMatrix matrix_;  // M̂ + RᵀDR, a block per body
   SaddleLu lu_;
   std::vector<std::vector<int>> neighbours_;  // of a body, scratch
-  std::vector<int> pair_start_, pairs_;       // where in matrix_ the pieces of a unit meet
+  std::vector<int> pair_start_, pairs_;       // where in matrix_ the pieces of an entry's unit meet
   std::vector<Response> responses_;           // per unit
   std::vector<double> epsilon_;               // per unit
   std::vector<double> impulses_;              // x̂, and x(w) in its place
   std::vector<double> guess_;                 // x̂ of the iteration
   std::vector<double> shift_;                 // μ‖u_T‖ of a contact at the last iteration
-  std::vector<double> w_, origin_, bias_, product_;
+  std::vector<double> w_, origin_, bias_;
+  std::vector<double> squares_;  // of momentum_, per body
   const std::vector<double> no_shift_;
-  VectorXd direction_, momentum_;
+  VectorXd direction_, change_, momentum_;
   double target_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "stiction/solve/contact_blocks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 
@@ -8,6 +9,17 @@
 
 namespace stiction {
 namespace {
+
+/// Up to this size all of M̂⁻¹ is computed: bodies, not machines.
+constexpr int kSmallBlock = 6;
+
+/// Units and bodies that one task takes: some ten microseconds.
+constexpr int kUnitGrain = 64, kBodyGrain = 32;
+
+bool is_polygonal(const StepProblem& problem, int contact) {
+  return problem.contacts.num_rows(contact) == 3 &&
+         problem.section[contact].kind != FrictionSection::Kind::kDisc;
+}
 
 /// out += factor column; kSize 0: the size is known at run time only.
 template <int kSize>
@@ -18,15 +30,15 @@ void add_column(double factor, const double* column, int size, double* out) {
 
 }  // namespace
 
-bool ContactBlocks::assemble(const StepProblem& problem) {
+bool ContactBlocks::assemble(const StepProblem& problem, WorkerPool* workers) {
   num_bilateral_ = problem.num_bilateral();
   num_rows_ = problem.num_rows();
   num_dofs_ = problem.num_dofs();
+  workers_ = workers;
+  lay_out(problem);
   if (!factor_mass(problem)) return false;
-  reserve(problem);
-  append_units(problem, problem.bilateral, 0);
-  append_units(problem, problem.contacts, num_bilateral_);
-  units_.push_back({num_rows_, 0, static_cast<int>(entries_.size()), 0});
+  fill_entries(problem, problem.bilateral, 0);
+  fill_entries(problem, problem.contacts, num_bilateral_);
   compliance_.resize(num_rows_);
   std::copy(problem.compliance.begin(), problem.compliance.end(), compliance_.begin());
   std::copy(problem.contact_compliance.begin(), problem.contact_compliance.end(),
@@ -41,52 +53,19 @@ bool ContactBlocks::assemble(const StepProblem& problem) {
   return assemble_local(problem);
 }
 
-/// Empties the lists of units and pieces, with room for those of the problem.
-void ContactBlocks::reserve(const StepProblem& problem) {
-  const BlockRows& bilateral = problem.bilateral;
-  const BlockRows& contacts = problem.contacts;
+/// Where everything goes; no number is read.
+void ContactBlocks::lay_out(const StepProblem& problem) {
   units_.clear();
-  units_.reserve(bilateral.num_row_blocks() + contacts.num_row_blocks() + 1);
+  units_.reserve(problem.bilateral.num_row_blocks() + problem.contacts.num_row_blocks() + 1);
   unit_of_row_.resize(num_rows_);
   entries_.clear();
-  entries_.reserve(bilateral.num_entries() + contacts.num_entries());
-  entry_values_.clear();
-  std::size_t size = 0;
-  for (const BlockRows* rows : {&bilateral, &contacts})
-    for (int i = 0; i < rows->num_row_blocks(); ++i)
-      for (int e = rows->entry_start(i); e < rows->entry_start(i + 1); ++e)
-        size += static_cast<std::size_t>(rows->num_rows(i)) * rows->entry_columns(e);
-  entry_values_.reserve(2 * size);
-}
-
-bool ContactBlocks::factor_mass(const StepProblem& problem) {
-  mass_lu_.assign(problem.mass_values.begin(), problem.mass_values.end());
-  mass_swap_.resize(num_dofs_);
-  free_velocity_.assign(problem.p.begin(), problem.p.end());
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    double* lu = mass_lu_.data() + problem.mass_start[b];
-    int* swap = mass_swap_.data() + problem.dof_start[b];
-    if (!factor_lu(lu, problem.block_size(b), swap)) return false;
-    solve_lu(lu, problem.block_size(b), swap, free_velocity_.data() + problem.dof_start[b]);
-  }
-  mass_inverse_.resize(mass_lu_.size());
-  has_column_.assign(num_dofs_, 0);
-  return true;
-}
-
-/// Column i of M̂⁻¹ of a block, computed when it is first asked for: contacts of a machine touch few
-/// of its parts.
-const double* ContactBlocks::inverse_column(const StepProblem& problem, int block, int i) {
-  const int n = problem.block_size(block), dof = problem.dof_start[block] + i;
-  double* column =
-      mass_inverse_.data() + problem.mass_start[block] + static_cast<std::ptrdiff_t>(i) * n;
-  if (has_column_[dof]) return column;
-  has_column_[dof] = 1;
-  std::fill_n(column, n, 0.0);
-  column[i] = 1;
-  solve_lu(mass_lu_.data() + problem.mass_start[block], n,
-           mass_swap_.data() + problem.dof_start[block], column);
-  return column;
+  entries_.reserve(problem.bilateral.num_entries() + problem.contacts.num_entries());
+  num_values_ = 0;
+  append_units(problem, problem.bilateral, 0);
+  append_units(problem, problem.contacts, num_bilateral_);
+  units_.push_back({num_rows_, 0, static_cast<int>(entries_.size()), 0});
+  entry_values_.resize(num_values_);
+  list_meetings(problem.num_blocks());
 }
 
 void ContactBlocks::append_units(const StepProblem& problem, const BlockRows& rows, int first_row) {
@@ -95,25 +74,112 @@ void ContactBlocks::append_units(const StepProblem& problem, const BlockRows& ro
     for (int a = 0; a < dim; ++a)
       unit_of_row_[first_row + rows.row_start(i) + a] = static_cast<int>(units_.size());
     units_.push_back({first_row + rows.row_start(i), dim, static_cast<int>(entries_.size()), 0});
-    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
-      append_entry(problem, rows, i, e);
+    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
+      const int block = rows.entry_block(e), columns = rows.entry_columns(e);
+      entries_.push_back({problem.dof_start[block], columns, block, num_values_});
+      num_values_ += 2 * static_cast<std::size_t>(dim) * columns;
+    }
   }
 }
 
-void ContactBlocks::append_entry(const StepProblem& problem, const BlockRows& rows, int row_block,
-                                 int entry) {
-  const int block = rows.entry_block(entry), columns = rows.entry_columns(entry);
-  const int dim = rows.num_rows(row_block), size = dim * columns;
-  const std::size_t start = entry_values_.size();
-  entries_.push_back({problem.dof_start[block], columns, block, start});
-  const double* jacobian = rows.entry_values(entry);
-  entry_values_.insert(entry_values_.end(), jacobian, jacobian + size);
-  entry_values_.resize(start + 2 * static_cast<std::size_t>(size), 0.0);
-  double* moved = entry_values_.data() + start + size;
+/// Counts, then places; starts move to the ends meanwhile.
+void ContactBlocks::list_meetings(int num_blocks) {
+  meeting_start_.assign(num_blocks + 1, 0);
+  for (const Entry& entry : entries_) ++meeting_start_[entry.block + 1];
+  for (int b = 0; b < num_blocks; ++b) meeting_start_[b + 1] += meeting_start_[b];
+  meetings_.resize(entries_.size());
+  for (int i = 0; i < num_units(); ++i)
+    for (int e = units_[i].entry_begin; e < units_[i + 1].entry_begin; ++e)
+      meetings_[meeting_start_[entries_[e].block]++] = {i, e};
+  for (int b = num_blocks; b > 0; --b) meeting_start_[b] = meeting_start_[b - 1];
+  meeting_start_[0] = 0;
+}
+
+bool ContactBlocks::factor_mass(const StepProblem& problem) {
+  mass_lu_.assign(problem.mass_values.begin(), problem.mass_values.end());
+  mass_swap_.resize(num_dofs_);
+  free_velocity_.assign(problem.p.begin(), problem.p.end());
+  mass_inverse_.resize(mass_lu_.size());
+  has_column_.assign(num_dofs_, 0);
+  has_large_blocks_ = false;
+  for (int b = 0; b < num_blocks(); ++b)
+    has_large_blocks_ = has_large_blocks_ || problem.block_size(b) > kSmallBlock;
+  std::atomic<bool> is_regular = true;
+  run_numbers(workers_, num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b)
+      if (!factor_block(problem, b)) is_regular = false;
+  });
+  return is_regular;
+}
+
+/// Factors and M̂⁻¹p; all of M̂⁻¹ for a small block that is touched.
+bool ContactBlocks::factor_block(const StepProblem& problem, int block) {
+  const int n = problem.block_size(block);
+  double* lu = mass_lu_.data() + problem.mass_start[block];
+  int* swap = mass_swap_.data() + problem.dof_start[block];
+  if (!factor_lu(lu, n, swap)) return false;
+  solve_lu(lu, n, swap, free_velocity_.data() + problem.dof_start[block]);
+  if (n <= kSmallBlock && !meetings(block).empty())
+    for (int i = 0; i < n; ++i) compute_inverse_column(problem, block, i);
+  return true;
+}
+
+void ContactBlocks::compute_inverse_column(const StepProblem& problem, int block, int i) {
+  const int n = problem.block_size(block);
+  double* column =
+      mass_inverse_.data() + problem.mass_start[block] + static_cast<std::ptrdiff_t>(i) * n;
+  std::fill_n(column, n, 0.0);
+  column[i] = 1;
+  solve_lu(mass_lu_.data() + problem.mass_start[block], n,
+           mass_swap_.data() + problem.dof_start[block], column);
+}
+
+/// Columns of M̂⁻¹ of large blocks that rows ask for: contacts of a machine touch few of its parts.
+void ContactBlocks::prepare_large_columns(const StepProblem& problem, const BlockRows& rows,
+                                          int first_unit) {
+  if (!has_large_blocks_) return;
+  for (int i = 0; i < rows.num_row_blocks(); ++i) {
+    const Unit& unit = units_[first_unit + i];
+    for (int e = unit.entry_begin; e < units_[first_unit + i + 1].entry_begin; ++e) {
+      const Entry& entry = entries_[e];
+      if (entry.columns <= kSmallBlock) continue;
+      const double* J = rows.entry_values(rows.entry_start(i) + e - unit.entry_begin);
+      for (int a = 0; a < unit.dim; ++a)
+        for (int k = 0; k < entry.columns; ++k) {
+          char& has_column = has_column_[entry.dof + k];
+          if (J[a * entry.columns + k] == 0 || has_column) continue;
+          has_column = 1;
+          compute_inverse_column(problem, entry.block, k);
+        }
+    }
+  }
+}
+
+void ContactBlocks::fill_entries(const StepProblem& problem, const BlockRows& rows,
+                                 int first_unit) {
+  prepare_large_columns(problem, rows, first_unit);
+  run_numbers(workers_, rows.num_row_blocks(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const Unit& unit = units_[first_unit + i];
+      for (int e = unit.entry_begin; e < units_[first_unit + i + 1].entry_begin; ++e)
+        fill_entry(problem, rows.entry_values(rows.entry_start(i) + e - unit.entry_begin), unit.dim,
+                   entries_[e]);
+    }
+  });
+}
+
+void ContactBlocks::fill_entry(const StepProblem& problem, const double* jacobian, int dim,
+                               const Entry& entry) {
+  const int columns = entry.columns, size = dim * columns;
+  double* values = entry_values_.data() + entry.values;
+  std::copy_n(jacobian, size, values);
+  double* moved = values + size;
+  std::fill_n(moved, size, 0.0);
+  const double* inverse = mass_inverse_.data() + problem.mass_start[entry.block];
   for (int a = 0; a < dim; ++a, jacobian += columns, moved += columns)
     for (int i = 0; i < columns; ++i) {
       if (jacobian[i] == 0) continue;
-      const double* column = inverse_column(problem, block, i);
+      const double* column = inverse + static_cast<std::ptrdiff_t>(i) * columns;
       if (columns == 6)
         add_column<6>(jacobian[i], column, 6, moved);
       else
@@ -233,23 +299,31 @@ bool ContactBlocks::assemble_local(const StepProblem& problem) {
   contacts_.resize(problem.num_contacts());
   bilateral_W_.resize(num_bilateral_);
   omega_.resize(num_units());
-  for (int i = 0; i < num_units(); ++i) {
-    double W[9], sum = 0;
-    compute_local_matrix(i, W);
-    for (int k = 0; k < units_[i].dim * units_[i].dim; ++k) sum += std::abs(W[k]);
-    if (!std::isfinite(sum)) return false;
-    if (i < num_bilateral_) {
-      omega_[i] = bilateral_W_[i] = W[0];
-      continue;
-    }
-    const int j = i - num_bilateral_;
-    const bool is_polygonal =
-        units_[i].dim == 3 && problem.section[j].kind != FrictionSection::Kind::kDisc;
-    contacts_[j].prepare(W, units_[i].dim, problem.mu[j],
-                         is_polygonal ? find_table(problem.section[j]) : nullptr);
-    omega_[i] = contacts_[j].size();
+  for (int j = 0; j < problem.num_contacts(); ++j)
+    if (is_polygonal(problem, j) && find_table(problem.section[j]) == nullptr)
+      tables_.emplace_back(problem.section[j]);
+  std::atomic<bool> is_finite = true;
+  run_numbers(workers_, num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i)
+      if (!assemble_unit(problem, i)) is_finite = false;
+  });
+  if (is_finite) assemble_omega(problem);
+  return is_finite;
+}
+
+bool ContactBlocks::assemble_unit(const StepProblem& problem, int i) {
+  double W[9], sum = 0;
+  compute_local_matrix(i, W);
+  for (int k = 0; k < units_[i].dim * units_[i].dim; ++k) sum += std::abs(W[k]);
+  if (!std::isfinite(sum)) return false;
+  if (i < num_bilateral_) {
+    omega_[i] = bilateral_W_[i] = W[0];
+    return true;
   }
-  assemble_omega(problem);
+  const int j = i - num_bilateral_;
+  contacts_[j].prepare(W, units_[i].dim, problem.mu[j],
+                       is_polygonal(problem, j) ? find_table(problem.section[j]) : nullptr);
+  omega_[i] = contacts_[j].size();
   return true;
 }
 
@@ -285,10 +359,10 @@ void ContactBlocks::assemble_omega(const StepProblem& problem) {
   }
 }
 
-const PolygonTable* ContactBlocks::find_table(const FrictionSection& section) {
+const PolygonTable* ContactBlocks::find_table(const FrictionSection& section) const {
   for (const PolygonTable& table : tables_)
     if (table.section == section) return &table;
-  return &tables_.emplace_back(section);
+  return nullptr;
 }
 
 void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
@@ -298,22 +372,42 @@ void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
     has_impulses = has_impulses || x[i] != 0;
   }
   std::copy(free_velocity_.begin(), free_velocity_.end(), w);
-  for (int i = 0; has_impulses && i < num_units(); ++i) {
-    const Unit& unit = units_[i];
-    for (int a = 0; a < unit.dim; ++a) {
+  if (!has_impulses) return;
+  run_numbers(workers_, num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) push_block(b, x, w);
+  });
+  for (int i = 0; has_coupling() && i < num_units(); ++i) push_rows(i, x, u);
+}
+
+/// What impulses do to one body.
+void ContactBlocks::push_block(int block, const double* x, double* w) const {
+  for (const Meeting& meeting : meetings(block)) {
+    const Unit& unit = units_[meeting.unit];
+    const Entry& entry = entries_[meeting.entry];
+    const int columns = entry.columns;
+    const double* moved =
+        entry_values(meeting.entry) + static_cast<std::ptrdiff_t>(unit.dim) * columns;
+    for (int a = 0; a < unit.dim; ++a, moved += columns) {
       const double impulse = x[unit.row + a];
       if (impulse == 0) continue;
-      for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
-        const int columns = entries_[e].columns;
-        const double* moved = entry_values(e) + static_cast<std::ptrdiff_t>(unit.dim + a) * columns;
-        for (int k = 0; k < columns; ++k) w[entries_[e].dof + k] += moved[k] * impulse;
-      }
-      for (int k = unit.coupling_begin; k < units_[i + 1].coupling_begin; ++k) {
-        const int num_rows = couplings_[k].num_rows;
-        const double* column = coupling_values(k) + static_cast<std::ptrdiff_t>(a) * num_rows;
-        for (int row = 0; row < num_rows; ++row)
-          u[couplings_[k].row + row] += column[row] * impulse;
-      }
+      if (columns == 6)
+        add_column<6>(impulse, moved, 6, w + entry.dof);
+      else
+        add_column<0>(impulse, moved, columns, w + entry.dof);
+    }
+  }
+}
+
+/// What the impulse of a unit does to rows directly.
+void ContactBlocks::push_rows(int i, const double* x, double* u) const {
+  const Unit& unit = units_[i];
+  for (int a = 0; a < unit.dim; ++a) {
+    const double impulse = x[unit.row + a];
+    if (impulse == 0) continue;
+    for (int k = unit.coupling_begin; k < units_[i + 1].coupling_begin; ++k) {
+      const int num_rows = couplings_[k].num_rows;
+      const double* column = coupling_values(k) + static_cast<std::ptrdiff_t>(a) * num_rows;
+      for (int row = 0; row < num_rows; ++row) u[couplings_[k].row + row] += column[row] * impulse;
     }
   }
 }

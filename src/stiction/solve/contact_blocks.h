@@ -16,8 +16,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <span>
 #include <vector>
 
+#include "stiction/base/worker_pool.h"
 #include "stiction/problem/step_problem.h"
 #include "stiction/solve/one_contact.h"
 
@@ -45,9 +47,15 @@ class ContactBlocks {
     std::size_t values;
   };
 
+  /// Where a body and a unit meet.
+  struct Meeting {
+    int unit;
+    int entry;
+  };
+
   /// Fills everything from `problem`; keeps its storage. False if a mass block is singular or a
-  /// local matrix is not finite.
-  bool assemble(const StepProblem& problem);
+  /// local matrix is not finite. Workers, if there are any, must outlive the layout.
+  bool assemble(const StepProblem& problem, WorkerPool* workers = nullptr);
 
   int num_units() const { return static_cast<int>(units_.size()) - 1; }
   int num_bilateral() const { return num_bilateral_; }
@@ -75,16 +83,29 @@ class ContactBlocks {
   const std::vector<double>& free_velocity() const { return free_velocity_; }
   bool has_coupling() const { return !couplings_.empty(); }
   bool has_bodies() const { return num_dofs_ > 0; }
+  int num_blocks() const { return static_cast<int>(meeting_start_.size()) - 1; }
+  /// The units that touch a mass block, in their order: sums over them have the same bits as if
+  /// units were taken one after the other.
+  std::span<const Meeting> meetings(int block) const {
+    return std::span(meetings_).subspan(meeting_start_[block],
+                                        meeting_start_[block + 1] - meeting_start_[block]);
+  }
+  /// Who shares out the work on this layout; none: one thread does it.
+  WorkerPool* workers() const { return workers_; }
 
   /// u and w of given impulses, from scratch.
   void compute_state(const double* x, double* u, double* w) const;
 
  private:
-  bool factor_mass(const StepProblem& problem);
-  const double* inverse_column(const StepProblem& problem, int block, int i);
-  void reserve(const StepProblem& problem);
+  void lay_out(const StepProblem& problem);
   void append_units(const StepProblem& problem, const BlockRows& rows, int first_row);
-  void append_entry(const StepProblem& problem, const BlockRows& rows, int row_block, int entry);
+  void list_meetings(int num_blocks);
+  bool factor_mass(const StepProblem& problem);
+  bool factor_block(const StepProblem& problem, int block);
+  void compute_inverse_column(const StepProblem& problem, int block, int i);
+  void prepare_large_columns(const StepProblem& problem, const BlockRows& rows, int first_unit);
+  void fill_entries(const StepProblem& problem, const BlockRows& rows, int first_unit);
+  void fill_entry(const StepProblem& problem, const double* jacobian, int dim, const Entry& entry);
   void assemble_coupling(const RowCoupling& coupling);
   void count_coupling(const RowCoupling& coupling);
   bool is_blockwise(const RowCoupling& coupling, int unit) const;
@@ -93,9 +114,12 @@ class ContactBlocks {
   void fill_coupling_row(const RowCoupling& coupling, int unit, int row);
   void fill_coupling_blocks(const RowCoupling& coupling, int unit);
   bool assemble_local(const StepProblem& problem);
+  bool assemble_unit(const StepProblem& problem, int unit);
   void compute_local_matrix(int unit, double* W) const;
   void assemble_omega(const StepProblem& problem);
-  const PolygonTable* find_table(const FrictionSection& section);
+  const PolygonTable* find_table(const FrictionSection& section) const;
+  void push_block(int block, const double* x, double* w) const;
+  void push_rows(int unit, const double* x, double* u) const;
 
   int num_bilateral_ = 0, num_rows_ = 0, num_dofs_ = 0;
   std::vector<Unit> units_;  // one more than there are, for the ends
@@ -110,8 +134,13 @@ class ContactBlocks {
   std::vector<double> lower_, upper_;
   std::vector<double> free_velocity_;
   std::vector<double> mass_lu_;
-  std::vector<double> mass_inverse_;  // columns of M̂⁻¹, those in has_column_
+  std::vector<double> mass_inverse_;  // columns of M̂⁻¹; of large blocks those in has_column_
   std::vector<char> has_column_;      // per degree of freedom
+  std::vector<int> meeting_start_;    // per block, and the end
+  std::vector<Meeting> meetings_;
+  std::size_t num_values_ = 0;  // in entry_values_
+  bool has_large_blocks_ = false;
+  WorkerPool* workers_ = nullptr;
   std::vector<int> mass_swap_;
   /// Of assemble_coupling, per unit.
   struct Column {

@@ -20,6 +20,9 @@ constexpr double kBackgroundShare = 1e-4;
 /// Impulses that cancel each other count up to this multiple of the data. (T21), (T22)
 constexpr double kDataFactor = 1e7;
 
+/// Units and bodies that one task takes: some ten microseconds.
+constexpr int kUnitGrain = 64, kBodyGrain = 32;
+
 double ratio(double part, double whole) {
   if (part == 0) return 0;
   return whole > 0 && whole < kInfinity && part < kInfinity ? part / whole : kInfinity;
@@ -43,151 +46,177 @@ double RelativeMeasure::excess_rounding(double impulse) const {
   return impulse > cap_ ? std::numeric_limits<double>::epsilon() * impulse : 0;
 }
 
-struct RelativeMeasure::Sums {
-  double bilateral = 0, bilateral_total = 0, bilateral_background = 0;
-  double cone_square = 0, cone_total = 0, cone_background_square = 0;
-  double all = 0;              // a sum over all numbers: maxima drop those that are none
-  bool is_infeasible = false;  // a row that nothing moves and that does not hold
-};
-
 void RelativeMeasure::prepare(const StepProblem& problem, const ContactBlocks& blocks) {
   problem_ = &problem;
-  row_norm_.assign(blocks.num_rows(), 0.0);
-  entry_norm_.clear();
+  row_norm_.resize(blocks.num_rows());
+  entry_norm_.resize(3 * static_cast<std::size_t>(blocks.unit(blocks.num_units()).entry_begin));
   momentum_.resize(problem.num_blocks());
   involved_.resize(problem.num_blocks());
+  moving_.resize(problem.num_blocks());
+  unit_data_.resize(blocks.num_units());
+  figures_.resize(blocks.num_units());
+  scale_.resize(blocks.num_units() - blocks.num_bilateral());
   for (int b = 0; b < problem.num_blocks(); ++b) {
     double sum = 0;
     for (int k = problem.dof_start[b]; k < problem.dof_start[b + 1]; ++k)
       sum += problem.p[k] * blocks.free_velocity()[k];
     momentum_[b] = std::sqrt(std::max(sum, 0.0));
   }
-  prepare_norms(blocks);
-  prepare_data(blocks);
-  prepare_scales(blocks);
+  run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      prepare_norms(blocks, i);
+      unit_data_[i] = prepare_data(blocks, i);
+      if (i >= blocks.num_bilateral()) prepare_scale(blocks, i - blocks.num_bilateral());
+    }
+  });
+  row_data_ = 0;
+  for (const double data : unit_data_) row_data_ = std::max(row_data_, data);
 }
 
-void RelativeMeasure::prepare_norms(const ContactBlocks& blocks) {
-  for (int i = 0; i < blocks.num_units(); ++i) {
-    const ContactBlocks::Unit& unit = blocks.unit(i);
-    for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e) {
-      const int columns = blocks.entry(e).columns;
-      for (int a = 0; a < unit.dim; ++a) {
-        const double* jacobian = blocks.entry_values(e) + static_cast<std::ptrdiff_t>(a) * columns;
-        const double* moved = jacobian + static_cast<std::ptrdiff_t>(unit.dim) * columns;
-        double sum = 0;
-        for (int k = 0; k < columns; ++k) sum += jacobian[k] * moved[k];
-        entry_norm_.push_back(std::sqrt(std::max(sum, 0.0)));
-        row_norm_[unit.row + a] += entry_norm_.back();
-      }
+void RelativeMeasure::prepare_norms(const ContactBlocks& blocks, int i) {
+  const ContactBlocks::Unit& unit = blocks.unit(i);
+  for (int a = 0; a < unit.dim; ++a) row_norm_[unit.row + a] = 0;
+  for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e) {
+    const int columns = blocks.entry(e).columns;
+    for (int a = 0; a < unit.dim; ++a) {
+      const double* jacobian = blocks.entry_values(e) + static_cast<std::ptrdiff_t>(a) * columns;
+      const double* moved = jacobian + static_cast<std::ptrdiff_t>(unit.dim) * columns;
+      double sum = 0;
+      for (int k = 0; k < columns; ++k) sum += jacobian[k] * moved[k];
+      const double norm = std::sqrt(std::max(sum, 0.0));
+      entry_norm_[3 * static_cast<std::size_t>(e) + a] = norm;
+      row_norm_[unit.row + a] += norm;
     }
   }
 }
 
 /// Biases and bounds in √J, by what a unit impulse gives its own row.
-void RelativeMeasure::prepare_data(const ContactBlocks& blocks) {
-  row_data_ = 0;
-  const double* norm = entry_norm_.data();
-  for (int i = 0; i < blocks.num_units(); ++i) {
-    const ContactBlocks::Unit& unit = blocks.unit(i);
-    double W[3];
-    for (int a = 0; a < unit.dim; ++a) W[a] = blocks.compliance(unit.row + a);
-    for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
-      for (int a = 0; a < unit.dim; ++a, ++norm) W[a] += *norm * *norm;
-    const bool is_joint = i < blocks.num_bilateral();
-    for (int a = 0; a < unit.dim && !blocks.has_bodies(); ++a) {
-      W[a] = is_joint ? blocks.bilateral_W(i) : blocks.contact(i - blocks.num_bilateral()).W(a, a);
-      if (!(W[a] > 0)) W[a] = blocks.omega(i);
+double RelativeMeasure::prepare_data(const ContactBlocks& blocks, int i) const {
+  const ContactBlocks::Unit& unit = blocks.unit(i);
+  double W[3], data = 0;
+  for (int a = 0; a < unit.dim; ++a) W[a] = blocks.compliance(unit.row + a);
+  for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
+    for (int a = 0; a < unit.dim; ++a) {
+      const double norm = entry_norm_[3 * static_cast<std::size_t>(e) + a];
+      W[a] += norm * norm;
     }
-    for (int a = 0; a < unit.dim; ++a)
-      if (W[a] > 0)
-        row_data_ = std::max(row_data_, std::abs(blocks.bias(unit.row + a)) / std::sqrt(W[a]));
-    if (is_joint && W[0] > 0)
-      row_data_ = std::max(
-          row_data_, std::sqrt(W[0]) * std::abs(std::clamp(0.0, blocks.lower(i), blocks.upper(i))));
+  const bool is_joint = i < blocks.num_bilateral();
+  for (int a = 0; a < unit.dim && !blocks.has_bodies(); ++a) {
+    W[a] = is_joint ? blocks.bilateral_W(i) : blocks.contact(i - blocks.num_bilateral()).W(a, a);
+    if (!(W[a] > 0)) W[a] = blocks.omega(i);
   }
+  for (int a = 0; a < unit.dim; ++a)
+    if (W[a] > 0) data = std::max(data, std::abs(blocks.bias(unit.row + a)) / std::sqrt(W[a]));
+  if (is_joint && W[0] > 0)
+    data = std::max(data,
+                    std::sqrt(W[0]) * std::abs(std::clamp(0.0, blocks.lower(i), blocks.upper(i))));
+  return data;
 }
 
-void RelativeMeasure::prepare_scales(const ContactBlocks& blocks) {
-  const int num_contacts = blocks.num_units() - blocks.num_bilateral();
-  scale_.resize(num_contacts);
-  for (int j = 0; j < num_contacts; ++j) {
-    const OneContact& contact = blocks.contact(j);
-    const double omega = blocks.omega(blocks.num_bilateral() + j), normal = contact.W(0, 0);
-    double tangential = contact.dim() > 1 ? contact.W(1, 1) : 0;
-    if (contact.dim() == 3) {  // the larger eigenvalue of the tangential block
-      const double skew = 0.5 * (contact.W(1, 2) + contact.W(2, 1));
-      const double half = 0.5 * (contact.W(1, 1) - contact.W(2, 2));
-      tangential = 0.5 * (contact.W(1, 1) + contact.W(2, 2)) + std::sqrt(half * half + skew * skew);
-    }
-    double largest = std::max(normal, tangential);
-    if (!(largest > 0)) largest = omega;
-    scale_[j] = {};
-    if (!(largest > 0)) continue;
-    scale_[j] = {1 / std::sqrt(normal > 0 ? normal : largest),
-                 1 / std::sqrt(tangential > 0 ? tangential : largest)};
+void RelativeMeasure::prepare_scale(const ContactBlocks& blocks, int j) {
+  const OneContact& contact = blocks.contact(j);
+  const double omega = blocks.omega(blocks.num_bilateral() + j), normal = contact.W(0, 0);
+  double tangential = contact.dim() > 1 ? contact.W(1, 1) : 0;
+  if (contact.dim() == 3) {  // the larger eigenvalue of the tangential block
+    const double skew = 0.5 * (contact.W(1, 2) + contact.W(2, 1));
+    const double half = 0.5 * (contact.W(1, 1) - contact.W(2, 2));
+    tangential = 0.5 * (contact.W(1, 1) + contact.W(2, 2)) + std::sqrt(half * half + skew * skew);
   }
+  double largest = std::max(normal, tangential);
+  if (!(largest > 0)) largest = omega;
+  scale_[j] = {};
+  if (!(largest > 0)) return;
+  scale_[j] = {1 / std::sqrt(normal > 0 ? normal : largest),
+               1 / std::sqrt(tangential > 0 ? tangential : largest)};
 }
 
 /// The cap and the most loaded block (T21), (T22).
 void RelativeMeasure::measure_impulses(const ContactBlocks& blocks, const double* x,
                                        const double* w) {
-  double data = row_data_;
   const StepProblem& problem = *problem_;
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const double* mass = problem.mass_values.data() + problem.mass_start[b];
-    involved_[b] =
-        momentum_[b] + std::sqrt(energy(mass, problem.block_size(b), w + problem.dof_start[b]));
-    data = std::max(data, involved_[b]);
-  }
+  run_numbers(blocks.workers(), problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) {
+      const double* mass = problem.mass_values.data() + problem.mass_start[b];
+      moving_[b] =
+          momentum_[b] + std::sqrt(energy(mass, problem.block_size(b), w + problem.dof_start[b]));
+      involved_[b] = sum_impulses(blocks, b, x);
+    }
+  });
+  double data = row_data_;
+  for (const double moving : moving_) data = std::max(data, moving);
   cap_ = data > 0 ? kDataFactor * data : kInfinity;
-  const double* norm = entry_norm_.data();
-  for (int i = 0; i < blocks.num_units(); ++i) {
-    const ContactBlocks::Unit& unit = blocks.unit(i);
-    for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
-      for (int a = 0; a < unit.dim; ++a)
-        involved_[blocks.entry(e).block] += std::abs(x[unit.row + a]) * *norm++;
-  }
   background_ = 0;
   for (const double impulses : involved_) background_ = std::max(background_, impulses);
   background_ = std::min(background_, cap_);
 }
 
+/// What impulses on a block amount to, its own momenta included.
+double RelativeMeasure::sum_impulses(const ContactBlocks& blocks, int block,
+                                     const double* x) const {
+  double sum = moving_[block];
+  for (const ContactBlocks::Meeting& meeting : blocks.meetings(block)) {
+    const ContactBlocks::Unit& unit = blocks.unit(meeting.unit);
+    const double* norm = entry_norm_.data() + 3 * static_cast<std::ptrdiff_t>(meeting.entry);
+    for (int a = 0; a < unit.dim; ++a) sum += std::abs(x[unit.row + a]) * norm[a];
+  }
+  return sum;
+}
+
 double RelativeMeasure::evaluate(const ContactBlocks& blocks, const double* x, const double* u,
                                  const double* w) {
   measure_impulses(blocks, x, w);
-  Sums sums;
-  for (int i = 0; i < blocks.num_bilateral(); ++i) {
-    double s;
-    compute_unit_velocity<1>(blocks, i, u, w, &s);
-    include_bilateral(blocks, i, x[i], s, sums);
-  }
-  for (int i = blocks.num_bilateral(); i < blocks.num_units(); ++i) switch (blocks.unit(i).dim) {
-      case 1:
-        include_contact<1>(blocks, i, x, u, w, sums);
-        break;
-      case 2:
-        include_contact<2>(blocks, i, x, u, w, sums);
-        break;
-      default:
-        include_contact<3>(blocks, i, x, u, w, sums);
-    }
-  if (sums.is_infeasible) return kInfinity;
-  const double bilateral = ratio(sums.bilateral, std::min(sums.bilateral_total, cap_) +
-                                                     kBackgroundShare * sums.bilateral_background);
-  const double cone = ratio(
-      std::sqrt(sums.cone_square),
-      std::min(sums.cone_total, cap_) + kBackgroundShare * std::sqrt(sums.cone_background_square));
-  return std::isfinite(sums.all) ? std::max(bilateral, cone) : kInfinity;
+  run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) figures_[i] = measure_unit(blocks, i, x, u, w);
+  });
+  return sum_up(blocks);
 }
 
-void RelativeMeasure::include_bilateral(const ContactBlocks& blocks, int i, double x, double s,
-                                        Sums& sums) const {
+RelativeMeasure::Figures RelativeMeasure::measure_unit(const ContactBlocks& blocks, int i,
+                                                       const double* x, const double* u,
+                                                       const double* w) const {
+  if (i < blocks.num_bilateral()) {
+    double s;
+    compute_unit_velocity<1>(blocks, i, u, w, &s);
+    return measure_bilateral(blocks, i, x[i], s);
+  }
+  switch (blocks.unit(i).dim) {
+    case 1:
+      return measure_contact<1>(blocks, i, x, u, w);
+    case 2:
+      return measure_contact<2>(blocks, i, x, u, w);
+    default:
+      return measure_contact<3>(blocks, i, x, u, w);
+  }
+}
+
+/// In the order of the units, whoever measured them.
+double RelativeMeasure::sum_up(const ContactBlocks& blocks) const {
+  double bilateral = 0, bilateral_total = 0, bilateral_background = 0, all = 0;
+  double cone_square = 0, cone_total = 0, cone_background_square = 0;
+  for (int i = 0; i < blocks.num_units(); ++i) {
+    const Figures& figures = figures_[i];
+    if (figures.is_infeasible) return kInfinity;
+    const bool is_joint = i < blocks.num_bilateral();
+    double& worst = is_joint ? bilateral : cone_square;
+    double& background = is_joint ? bilateral_background : cone_background_square;
+    worst = std::max(worst, figures.defect);
+    (is_joint ? bilateral_total : cone_total) += figures.impulse;
+    background = std::max(background, figures.background);
+    all += figures.all;
+  }
+  if (!std::isfinite(all)) return kInfinity;
+  return std::max(
+      ratio(bilateral, std::min(bilateral_total, cap_) + kBackgroundShare * bilateral_background),
+      ratio(std::sqrt(cone_square),
+            std::min(cone_total, cap_) + kBackgroundShare * std::sqrt(cone_background_square)));
+}
+
+RelativeMeasure::Figures RelativeMeasure::measure_bilateral(const ContactBlocks& blocks, int i,
+                                                            double x, double s) const {
   const double lower = blocks.lower(i), upper = blocks.upper(i), omega = blocks.omega(i);
   if (omega == 0) {
     const bool is_at_bound = s > 0 ? x == lower : x == upper;
-    sums.is_infeasible = sums.is_infeasible || (s != 0 && !is_at_bound);
-    return;
+    return {.is_infeasible = s != 0 && !is_at_bound};
   }
   const double weight = std::sqrt(omega);
   // Between the bounds the defect is the step itself; as a difference it would be lost beside a
@@ -196,25 +225,22 @@ void RelativeMeasure::include_bilateral(const ContactBlocks& blocks, int i, doub
   const double projected = std::clamp(shifted, lower, upper);
   const double defect = projected == shifted ? step : x - projected;
   const double reach = row_norm_[i] * background_ + std::abs(blocks.bias(i));
-  sums.bilateral =
-      std::max(sums.bilateral, std::abs(defect) * weight + excess_rounding(std::abs(x) * weight));
-  sums.bilateral_total += std::abs(x) * weight;
-  sums.all += x + s;
-  sums.bilateral_background = std::max(sums.bilateral_background, reach / weight);
+  return {.defect = std::abs(defect) * weight + excess_rounding(std::abs(x) * weight),
+          .impulse = std::abs(x) * weight,
+          .background = reach / weight,
+          .all = x + s};
 }
 
 template <int kDim>
-void RelativeMeasure::include_contact(const ContactBlocks& blocks, int unit, const double* x,
-                                      const double* u, const double* w, Sums& sums) const {
+RelativeMeasure::Figures RelativeMeasure::measure_contact(const ContactBlocks& blocks, int unit,
+                                                          const double* x, const double* u,
+                                                          const double* w) const {
   const int row = blocks.unit(unit).row, contact = unit - blocks.num_bilateral();
   const OneContact& law = blocks.contact(contact);
   const Scale scale = scale_[contact];
   double velocity[kDim];
   compute_unit_velocity<kDim>(blocks, unit, u, w, velocity);
-  if (scale.normal == 0) {
-    sums.is_infeasible = sums.is_infeasible || velocity[0] < 0;
-    return;
-  }
+  if (scale.normal == 0) return {.is_infeasible = velocity[0] < 0};
   double u_hat[kDim], r[kDim], z[kDim], projected[kDim];
   double total = 0, background = 0, square = 0, all = 0;
   for (int a = 0; a < kDim; ++a) {
@@ -238,10 +264,7 @@ void RelativeMeasure::include_contact(const ContactBlocks& blocks, int unit, con
   const double impulse = std::sqrt(total);
   const double rounding = excess_rounding(impulse);
   if (rounding > 0) square = (std::sqrt(square) + rounding) * (std::sqrt(square) + rounding);
-  sums.cone_square = std::max(sums.cone_square, square);
-  sums.cone_total += impulse;
-  sums.all += total + all;
-  sums.cone_background_square = std::max(sums.cone_background_square, background);
+  return {.defect = square, .impulse = impulse, .background = background, .all = total + all};
 }
 
 }  // namespace stiction

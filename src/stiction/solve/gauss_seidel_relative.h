@@ -23,24 +23,37 @@ class RelativeMeasure {
   struct Scale {
     double normal = 0, tangential = 0;
   };
-  struct Sums;
-  void prepare_norms(const ContactBlocks& blocks);
-  void prepare_data(const ContactBlocks& blocks);
-  void prepare_scales(const ContactBlocks& blocks);
+  /// What a unit adds to the sums of all.
+  struct Figures {
+    double defect = 0;           // [√J]; of a contact its square
+    double impulse = 0;          // [√J]
+    double background = 0;       // what others could do to it; of a contact its square
+    double all = 0;              // a sum over its numbers: maxima drop those that are none
+    bool is_infeasible = false;  // nothing moves it, and it does not hold
+  };
+  void prepare_norms(const ContactBlocks& blocks, int unit);
+  double prepare_data(const ContactBlocks& blocks, int unit) const;
+  void prepare_scale(const ContactBlocks& blocks, int contact);
   void measure_impulses(const ContactBlocks& blocks, const double* x, const double* w);
+  double sum_impulses(const ContactBlocks& blocks, int block, const double* x) const;
   double excess_rounding(double impulse) const;
-  void include_bilateral(const ContactBlocks& blocks, int row, double x, double s,
-                         Sums& sums) const;
+  double sum_up(const ContactBlocks& blocks) const;
+  Figures measure_unit(const ContactBlocks& blocks, int unit, const double* x, const double* u,
+                       const double* w) const;
+  Figures measure_bilateral(const ContactBlocks& blocks, int row, double x, double s) const;
   template <int kDim>
-  void include_contact(const ContactBlocks& blocks, int unit, const double* x, const double* u,
-                       const double* w, Sums& sums) const;
+  Figures measure_contact(const ContactBlocks& blocks, int unit, const double* x, const double* u,
+                          const double* w) const;
 
   const StepProblem* problem_ = nullptr;
-  std::vector<double> entry_norm_;  // √(J_a M̂⁻¹J_aᵀ) of every row of every entry
+  std::vector<double> entry_norm_;  // √(J_a M̂⁻¹J_aᵀ), three per entry
   std::vector<double> row_norm_;    // their sums over the entries of a row
   std::vector<double> momentum_;    // √(pᵀM̂⁻¹p) per block
   std::vector<double> involved_;    // impulses on every block
+  std::vector<double> moving_;      // the same without those of rows
+  std::vector<double> unit_data_;   // impulses that biases and bounds call for, per unit
   std::vector<Scale> scale_;        // per contact
+  std::vector<Figures> figures_;    // per unit
   double row_data_ = 0;             // largest impulse that a bias or a bound calls for
   double cap_ = 0;                  // what impulses may amount to
   double background_ = 0;           // impulses on the most loaded block, within the cap

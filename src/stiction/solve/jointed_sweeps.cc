@@ -35,11 +35,15 @@ bool is_free(const StepProblem& problem, int row) {
 JointedSweeps::JointedSweeps(const NsgsOptions& options)
     : sweeps_(options),
       joined_sweeps_(without_judge(options)),
-      acceptance_(options.tolerance, options.measure),
+      acceptance_(options.tolerance, options.measure, options.workers),
       tolerance_(options.tolerance) {}
 
 SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solution) {
-  if (!find_machines(problem)) return sweeps_.solve(problem, solution);
+  if (!find_machines(problem)) {
+    num_machines_ = 0;
+    return sweeps_.solve(problem, solution);
+  }
+  acceptance_.forget_last();
   set_compliance(problem);
   SolverReport total{.status = SolverStatus::kMaxIterations};
   double target = tolerance_;

@@ -33,6 +33,9 @@ class JointedSweeps final : public Solver {
     joined_sweeps_.set_time_limit(seconds);
   }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  const Certifier* certifier() const override {
+    return num_machines_ > 0 ? &acceptance_.certifier() : sweeps_.certifier();
+  }
 
  private:
   /// Bodies that are one to a sweep, and the rows that hold them together.

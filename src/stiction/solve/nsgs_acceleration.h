@@ -14,6 +14,8 @@
 
 #include <vector>
 
+#include "stiction/base/worker_pool.h"
+
 namespace stiction {
 
 enum class Acceleration { kNone, kNncg, kAnderson, kHybrid };
@@ -21,7 +23,8 @@ enum class Acceleration { kNone, kNncg, kAnderson, kHybrid };
 class NsgsAccelerator {
  public:
   /// `weight` has an entry per impulse; these come first in z. Keeps its storage.
-  void prepare(Acceleration kind, int depth, std::vector<double> const& weight, int size);
+  void prepare(Acceleration kind, int depth, std::vector<double> const& weight, int size,
+               WorkerPool* workers = nullptr);
 
   /// Call before a sweep, with the point that it starts from.
   void remember(const std::vector<double>& z);
@@ -34,7 +37,9 @@ class NsgsAccelerator {
   void extrapolate_anderson(std::vector<double>& z);
   void append_difference(const std::vector<double>& z);
   void solve_least_squares(double* gamma);
-  double dot(const double* a, const double* b) const;
+  template <class Sum>
+  void sum_up(int count, const Sum& add_block, double* sums);
+  void measure_defect(const std::vector<double>& z, double& square);
 
   Acceleration kind_ = Acceleration::kNone;
   int depth_ = 0, num_rows_ = 0, size_ = 0;
@@ -48,6 +53,8 @@ class NsgsAccelerator {
   std::vector<double> image_, direction_;           // last G(z); p of NNCG
   std::vector<double> defect_steps_, image_steps_;  // columns: differences of the above
   std::vector<double> gram_;                        // of defect_steps_, depth × depth
+  std::vector<double> partial_;                     // sums, per block of impulses
+  WorkerPool* workers_ = nullptr;
 };
 
 }  // namespace stiction

@@ -44,8 +44,8 @@ int next_check(int sweep, int least_gap) {
 
 NsgsSolver::NsgsSolver(const NsgsOptions& options)
     : options_(options),
-      acceptance_(options.tolerance, options.measure),
-      start_acceptance_(options.tolerance, options.start_measure) {
+      acceptance_(options.tolerance, options.measure, options.workers),
+      start_acceptance_(options.tolerance, options.start_measure, options.workers) {
   if (!(options.tolerance > 0))
     throw InputError(fmt::format("nsgs: tolerance is {}, must be positive", options.tolerance));
   if (options.max_iterations < 0)
@@ -59,6 +59,7 @@ NsgsSolver::NsgsSolver(const NsgsOptions& options)
 }
 
 SolverReport NsgsSolver::solve(const StepProblem& problem, StepSolution& solution) {
+  acceptance_.forget_last();
   if (try_nothing(problem, solution)) return {SolverStatus::kConverged, 0};
   if (!start(problem, solution)) {
     solution.set_zero(problem);
@@ -96,7 +97,7 @@ bool NsgsSolver::try_nothing(const StepProblem& problem, StepSolution& solution)
 
 /// The layout and the first state; false if numbers are not finite or a mass block is singular.
 bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution) {
-  if (!blocks_.assemble(problem)) return false;
+  if (!blocks_.assemble(problem, options_.workers)) return false;
   state_.start(blocks_, solution, options_.warm_start);
   judge_.prepare(problem, blocks_, options_.measure);
   best_.assign(state_.x(), state_.x() + blocks_.num_rows());
@@ -150,7 +151,7 @@ void NsgsSolver::accelerate(int number) {
       std::fill(weight_.begin() + blocks_.unit(i).row, weight_.begin() + blocks_.unit(i + 1).row,
                 std::sqrt(blocks_.omega(i)));
     accelerator_.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
-                         options_.depth, weight_, size);
+                         options_.depth, weight_, size, options_.workers);
   } else if (!options_.alternates || number % 2 == 1) {
     accelerator_.extrapolate(state_.values());
   } else {

@@ -34,8 +34,9 @@ struct NsgsOptions {
   /// least.
   StoppingMeasure start_measure = StoppingMeasure::kCertificate;
   int least_sweeps = 0;
-  int check_gap = 1;       // at least so many sweeps between checks after the first, 1 to 20
-  bool asks_judge = true;  // false: its own residual decides, for callers who ask themselves
+  int check_gap = 1;              // at least so many sweeps between checks after the first, 1 to 20
+  bool asks_judge = true;         // false: its own residual decides, for callers who ask themselves
+  WorkerPool* workers = nullptr;  // to share out the work; must outlive the solver
 };
 
 class NsgsSolver : public Solver {
@@ -47,6 +48,8 @@ class NsgsSolver : public Solver {
   void set_time_limit(double seconds) override { max_seconds_ = seconds; }
   /// `iterations` are sweeps; zero if the start already passes.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  /// Of answers, not of starts that were one.
+  const Certifier* certifier() const override { return &acceptance_.certifier(); }
 
   /// Of the residual, where no judge is asked.
   void set_tolerance(double tolerance) { options_.tolerance = tolerance; }

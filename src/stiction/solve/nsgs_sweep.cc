@@ -13,15 +13,28 @@ constexpr int kPatience = 3;
 
 }  // namespace
 
-void NsgsSweep::prepare(const ContactBlocks& blocks) { memory_.assign(blocks.num_units(), {}); }
+void NsgsSweep::prepare(const ContactBlocks& blocks) {
+  memory_.assign(blocks.num_units(), {});
+  order_.find(blocks);
+}
 
 void NsgsSweep::run(const ContactBlocks& blocks, const Step& step, SweepState& state) {
-  num_failures_ = 0;
-  const int n = blocks.num_units();
-  if (step.is_forward)
-    for (int i = 0; i < n; ++i) visit(blocks, i, step, state);
-  else
-    for (int i = n - 1; i >= 0; --i) visit(blocks, i, step, state);
+  const auto run_phase = [&](int phase) {
+    const auto run_task = [&](int number, int) {
+      const std::span<const int> units = order_.task(phase, number);
+      if (step.is_forward)
+        for (auto i = units.begin(); i != units.end(); ++i) visit(blocks, *i, step, state);
+      else
+        for (auto i = units.rbegin(); i != units.rend(); ++i) visit(blocks, *i, step, state);
+    };
+    const int num_tasks = order_.num_tasks(phase);
+    if (blocks.workers() != nullptr)
+      blocks.workers()->run(num_tasks, run_task);
+    else
+      for (int k = 0; k < num_tasks; ++k) run_task(k, 0);
+  };
+  const int n = order_.num_phases();
+  for (int k = 0; k < n; ++k) run_phase(step.is_forward ? k : n - 1 - k);
 }
 
 void NsgsSweep::visit(const ContactBlocks& blocks, int unit, const Step& step, SweepState& state) {
@@ -53,8 +66,7 @@ void NsgsSweep::visit_bilateral(const ContactBlocks& blocks, int row, const Step
   compute_unit_velocity<1>(blocks, row, state.u(), state.w(), &s);
   const double W = blocks.bilateral_W(row), old = state.x()[row];
   double x = old;
-  if (!solve_bilateral_row(W, s - W * old, blocks.lower(row), blocks.upper(row), x))
-    ++num_failures_;
+  (void)solve_bilateral_row(W, s - W * old, blocks.lower(row), blocks.upper(row), x);
   x = std::clamp(old + step.relaxation * (x - old), blocks.lower(row), blocks.upper(row));
   const double change = x - old;
   note_change(blocks, row, change * change, step);
@@ -72,7 +84,6 @@ void NsgsSweep::visit_contact(const ContactBlocks& blocks, int contact, const St
   for (int a = 0; a < kDim; ++a) r[a] = old[a];
   if (!law.visit<kDim>(u, r, memory_[unit].hint)) {
     // No answer to the local question: one step of the projection method instead.
-    ++num_failures_;
     const double omega = blocks.omega(unit);
     if (omega == 0) return;
     double z[kDim];

@@ -1,11 +1,12 @@
 // One NSGS sweep: every unit in turn gets the impulse that solves its own law exactly while all
 // others keep theirs. Contacts that hardly move compared with the rest may be left out for a few
-// sweeps ("frozen").
+// sweeps ("frozen"). Large problems are visited by slabs, which threads share out (sweep_order.h).
 #pragma once
 
 #include <vector>
 
 #include "stiction/solve/gauss_seidel_sweep.h"
+#include "stiction/solve/sweep_order.h"
 
 namespace stiction {
 
@@ -21,9 +22,6 @@ class NsgsSweep {
   };
   void run(const ContactBlocks& blocks, const Step& step, SweepState& state);
 
-  /// Local problems without solution in the last sweep.
-  int num_failures() const { return num_failures_; }
-
  private:
   template <int kDim>
   void visit_contact(const ContactBlocks& blocks, int contact, const Step& step, SweepState& state);
@@ -31,12 +29,12 @@ class NsgsSweep {
   void visit(const ContactBlocks& blocks, int unit, const Step& step, SweepState& state);
   void note_change(const ContactBlocks& blocks, int unit, double square, const Step& step);
 
-  int num_failures_ = 0;
   struct Memory {
     double hint = 0;    // of the one-contact solver
     int num_quiet = 0;  // visits in a row
   };
   std::vector<Memory> memory_;  // per unit
+  SweepOrder order_;
 };
 
 }  // namespace stiction

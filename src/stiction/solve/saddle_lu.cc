@@ -3,6 +3,7 @@
 #include <Eigen/OrderingMethods>
 #include <Eigen/SparseCore>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace stiction {
@@ -15,6 +16,8 @@ constexpr int kSmallFront = 24;         // scalar pivots
 constexpr double kZeroFraction = 0.15;  // of the merged front's factor entries
 // Up to this many rows one dense front is cheaper than any analysis.
 constexpr int kDenseRows = 60;
+// Numbers in the factors from which on fronts are worth sharing out.
+constexpr std::size_t kLargeFactors = 20000;
 constexpr double kTinyPivot = 1e-14;     // of the largest number of the pivot block
 constexpr double kReplacedPivot = 1e-8;  // of the same: large enough to keep the factors bounded
 
@@ -215,7 +218,7 @@ void SaddleLu::connect_fronts() {
 void SaddleLu::lay_out(const BlockMatrix& W) {
   connect_fronts();
   factor_size_ = 0;
-  std::size_t largest = 0, depth = 0, deepest = 0;
+  std::size_t largest = 0;
   for (std::size_t f = 0; f < fronts_.size(); ++f) {
     Front& front = fronts_[f];
     const std::size_t rows = front.num_rows, pivots = front.num_pivots, rest = rows - pivots;
@@ -223,19 +226,15 @@ void SaddleLu::lay_out(const BlockMatrix& W) {
     front.upper = front.lower + rows * pivots;
     factor_size_ = front.upper + pivots * rest;
     largest = std::max(largest, rows * rows);
-    for (int c = child_start_[f]; c < child_start_[f + 1]; ++c) {
-      const Front& child = fronts_[children_[c]];
-      const std::size_t size = child.num_rows - child.num_pivots;
-      depth -= size * size;
-    }
-    depth += rest * rest;
-    deepest = std::max(deepest, depth);
   }
   factors_.resize(factor_size_);
-  front_.resize(largest);
-  stack_.resize(deepest);
-  update_at_.resize(fronts_.size());
-  local_.resize(W.num_rows());
+  lay_out_updates();
+  desks_.resize(is_shared_out() ? workers_->num_threads() : 1);
+  for (Desk& desk : desks_) {
+    desk.front.resize(largest);
+    desk.local.resize(W.num_rows());
+  }
+  is_replaced_.resize(W.num_rows());
   original_row_.resize(W.num_rows());
   for (std::size_t k = 0; k < block_at_.size(); ++k)
     for (int r = permuted_start_[k]; r < permuted_start_[k + 1]; ++r)
@@ -243,6 +242,48 @@ void SaddleLu::lay_out(const BlockMatrix& W) {
   swaps_.resize(W.num_rows());
   work_.resize(W.num_rows());
   gather_.resize(W.num_rows());
+}
+
+bool SaddleLu::is_shared_out() const {
+  return workers_ != nullptr && workers_->num_threads() > 1 && factor_size_ >= kLargeFactors;
+}
+
+/// One after the other, the children of a front lie directly before it and updates form a stack. At
+/// once, every update has a place of its own.
+void SaddleLu::lay_out_updates() {
+  const auto size_of = [&](int front) {
+    const std::size_t rest = fronts_[front].num_rows - fronts_[front].num_pivots;
+    return rest * rest;
+  };
+  update_at_.resize(fronts_.size());
+  std::size_t top = 0, highest = 0;
+  for (int f = 0; f < static_cast<int>(fronts_.size()); ++f) {
+    // The first child has the lowest place.
+    if (!is_shared_out() && child_start_[f] < child_start_[f + 1])
+      top = update_at_[children_[child_start_[f]]];
+    update_at_[f] = top;
+    top += size_of(f);
+    highest = std::max(highest, top);
+  }
+  updates_.resize(highest);
+  if (is_shared_out()) list_levels();
+}
+
+void SaddleLu::list_levels() {
+  std::vector<int> level(fronts_.size(), 0);
+  int num_levels = 0;
+  for (std::size_t f = 0; f < fronts_.size(); ++f) {  // children come first
+    num_levels = std::max(num_levels, level[f] + 1);
+    if (const int parent = fronts_[f].parent; parent >= 0)
+      level[parent] = std::max(level[parent], level[f] + 1);
+  }
+  level_start_.assign(num_levels + 1, 0);
+  for (const int l : level) ++level_start_[l + 1];
+  for (int l = 0; l < num_levels; ++l) level_start_[l + 1] += level_start_[l];
+  by_level_.resize(fronts_.size());
+  std::vector<int> next(level_start_.begin(), level_start_.end() - 1);
+  for (std::size_t f = 0; f < fronts_.size(); ++f)
+    by_level_[next[level[f]]++] = static_cast<int>(f);
 }
 
 bool SaddleLu::factor(const BlockMatrix& W, const std::vector<double>& B) {
@@ -254,26 +295,34 @@ bool SaddleLu::factor(const BlockMatrix& W, const std::vector<double>& A,
   analyse(W);
   A_ = A.empty() ? nullptr : &A;
   B_ = &B;
-  replaced_rows_.clear();
-  std::size_t top = 0;
-  bool is_finite = true;
-  for (std::size_t f = 0; f < fronts_.size() && is_finite; ++f) {
-    Front& front = fronts_[f];
-    Eigen::Map<MatrixXd> F(front_.data(), front.num_rows, front.num_rows);
-    assemble_front(W, front, F);
-    for (int c = child_start_[f + 1] - 1; c >= child_start_[f]; --c) {
-      const Front& child = fronts_[children_[c]];
-      add_update(child, stack_.data() + update_at_[children_[c]], F);
-      top = update_at_[children_[c]];
-    }
-    is_finite = eliminate(front, F);
-    const int rest = front.num_rows - front.num_pivots;
-    update_at_[f] = top;
-    if (rest == 0) continue;
-    Eigen::Map<MatrixXd>(stack_.data() + top, rest, rest) = F.bottomRightCorner(rest, rest);
-    top += static_cast<std::size_t>(rest) * rest;
+  std::fill(is_replaced_.begin(), is_replaced_.end(), 0);
+  std::atomic<bool> is_finite = true;
+  if (is_shared_out()) {
+    for (std::size_t l = 0; l + 1 < level_start_.size() && is_finite; ++l)
+      workers_->run(level_start_[l + 1] - level_start_[l], [&](int k, int worker) {
+        if (!factor_front(W, by_level_[level_start_[l] + k], desks_[worker])) is_finite = false;
+      });
+  } else {
+    for (int f = 0; f < static_cast<int>(fronts_.size()) && is_finite; ++f)
+      is_finite = factor_front(W, f, desks_[0]);
   }
+  replaced_rows_.clear();
+  for (std::size_t row = 0; row < is_replaced_.size(); ++row)
+    if (is_replaced_[row]) replaced_rows_.push_back(original_row_[row]);
   return is_finite;
+}
+
+bool SaddleLu::factor_front(const BlockMatrix& W, int f, Desk& desk) {
+  Front& front = fronts_[f];
+  Eigen::Map<MatrixXd> F(desk.front.data(), front.num_rows, front.num_rows);
+  assemble_front(W, front, desk, F);
+  for (int c = child_start_[f + 1] - 1; c >= child_start_[f]; --c)
+    add_update(fronts_[children_[c]], updates_.data() + update_at_[children_[c]], desk, F);
+  if (!eliminate(front, F)) return false;
+  const int rest = front.num_rows - front.num_pivots;
+  Eigen::Map<MatrixXd>(updates_.data() + update_at_[f], rest, rest) =
+      F.bottomRightCorner(rest, rest);
+  return true;
 }
 
 void SaddleLu::scatter_block(const BlockMatrix& W, int i, int e, int row, int column,
@@ -295,18 +344,20 @@ void SaddleLu::scatter_block(const BlockMatrix& W, int i, int e, int row, int co
     for (int c = 0; c < columns; ++c) out[r + c * stride] += b[3 * r + c];
 }
 
-void SaddleLu::assemble_front(const BlockMatrix& W, const Front& front, Eigen::Map<MatrixXd> F) {
+void SaddleLu::assemble_front(const BlockMatrix& W, const Front& front, Desk& desk,
+                              Eigen::Map<MatrixXd> F) const {
+  std::vector<int>& local = desk.local;
   F.setZero();
-  for (int r = 0; r < front.num_pivots; ++r) local_[front.swap_begin + r] = r;
+  for (int r = 0; r < front.num_pivots; ++r) local[front.swap_begin + r] = r;
   for (int r = front.num_pivots; r < front.num_rows; ++r)
-    local_[front_rows_[front.row_begin + r - front.num_pivots]] = r;
+    local[front_rows_[front.row_begin + r - front.num_pivots]] = r;
   const int end = front.first_node + front.num_nodes;
   for (int k = front.first_node; k < end; ++k) {
     const int i = block_at_[k];
     for (int e = W.entry_start[i]; e < W.entry_start[i + 1]; ++e) {
       const int j = W.entry_block[e], place = place_of_[j];
       if (place < front.first_node) continue;
-      const int row = local_[permuted_start_[k]], column = local_[permuted_start_[place]];
+      const int row = local[permuted_start_[k]], column = local[permuted_start_[place]];
       scatter_block(W, i, e, row, column, F);
       // Entries between pivots come up from both sides; the transposed one only once.
       if (place >= end) scatter_block(W, j, W.mirror[e], column, row, F);
@@ -314,12 +365,14 @@ void SaddleLu::assemble_front(const BlockMatrix& W, const Front& front, Eigen::M
   }
 }
 
-void SaddleLu::add_update(const Front& child, const double* update, Eigen::Map<MatrixXd> F) const {
+void SaddleLu::add_update(const Front& child, const double* update, const Desk& desk,
+                          Eigen::Map<MatrixXd> F) const {
+  const std::vector<int>& local = desk.local;
   const int rest = child.num_rows - child.num_pivots;
   const int* rows = front_rows_.data() + child.row_begin;
   for (int c = 0; c < rest; ++c) {
-    double* column = F.data() + static_cast<std::size_t>(local_[rows[c]]) * F.rows();
-    for (int r = 0; r < rest; ++r) column[local_[rows[r]]] += update[r];
+    double* column = F.data() + static_cast<std::size_t>(local[rows[c]]) * F.rows();
+    for (int r = 0; r < rest; ++r) column[local[rows[r]]] += update[r];
     update += rest;
   }
 }
@@ -339,7 +392,7 @@ void SaddleLu::factor_panel(const Front& front, Eigen::Map<MatrixXd> F, int begi
       for (int c = 0; c < front.num_rows; ++c)
         std::swap(F.data()[k + c * stride], F.data()[best + c * stride]);
     if (!(std::abs(pivot_column[k]) > kTinyPivot * scale)) {
-      replaced_rows_.push_back(original_row_[front.swap_begin + k]);
+      is_replaced_[front.swap_begin + k] = 1;
       pivot_column[k] = scale > 0 ? kReplacedPivot * scale : 1;
     }
     const double reciprocal = 1 / pivot_column[k];

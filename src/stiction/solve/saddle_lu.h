@@ -13,12 +13,17 @@
 
 #include <vector>
 
+#include "stiction/base/worker_pool.h"
 #include "stiction/solve/friction_blocks.h"
 
 namespace stiction {
 
 class SaddleLu {
  public:
+  /// Workers, if there are any, share out fronts that do not wait for each other; bits are the
+  /// same. They must outlive the factors.
+  explicit SaddleLu(WorkerPool* workers = nullptr) : workers_(workers) {}
+
   /// Ordering and symbolic factors for the pattern of W; nothing to do if it is the same as before.
   void analyse(const BlockMatrix& W);
   /// Factors A W + B. Both hold 9 numbers per block: a 3×3 row-major matrix whose upper left part
@@ -52,10 +57,21 @@ class SaddleLu {
   void form_fronts();
   void connect_fronts();
   void lay_out(const BlockMatrix& W);
-  void assemble_front(const BlockMatrix& W, const Front& front, Eigen::Map<MatrixXd> F);
+  void lay_out_updates();
+  void list_levels();
+  /// What a thread needs to factor a front.
+  struct Desk {
+    std::vector<double> front;
+    std::vector<int> local;  // permuted row → row of the front
+  };
+  bool is_shared_out() const;
+  bool factor_front(const BlockMatrix& W, int front, Desk& desk);
+  void assemble_front(const BlockMatrix& W, const Front& front, Desk& desk,
+                      Eigen::Map<MatrixXd> F) const;
   void scatter_block(const BlockMatrix& W, int i, int e, int row, int column,
                      Eigen::Map<MatrixXd> F) const;
-  void add_update(const Front& child, const double* update, Eigen::Map<MatrixXd> F) const;
+  void add_update(const Front& child, const double* update, const Desk& desk,
+                  Eigen::Map<MatrixXd> F) const;
   bool eliminate(Front& front, Eigen::Map<MatrixXd> F);
   bool factor_pivots(const Front& front, Eigen::Map<MatrixXd> F);
   void factor_panel(const Front& front, Eigen::Map<MatrixXd> F, int begin, int end, double scale);
@@ -67,15 +83,19 @@ class SaddleLu {
   std::vector<std::vector<int>> structure_;  // later blocks (by place) that a block updates
   std::vector<Front> fronts_;
   std::vector<int> front_rows_;  // permuted rows of the update part
-  std::vector<int> local_;       // permuted row → row of the current front
   std::vector<int> child_start_, children_;
-  std::vector<double> factors_, front_, stack_;
-  std::vector<std::size_t> update_at_;
+  std::vector<double> factors_;
+  std::vector<double> updates_;              // of fronts to their parents
+  std::vector<std::size_t> update_at_;       // where they are
+  std::vector<Desk> desks_;                  // one per thread
+  std::vector<int> level_start_, by_level_;  // fronts whose children are all of lower levels
+  std::vector<char> is_replaced_;            // per permuted row
   std::vector<int> swaps_;
   std::vector<int> original_row_;  // of a permuted row
   std::vector<int> replaced_rows_;
   std::size_t factor_size_ = 0;
   const std::vector<double>*A_ = nullptr, *B_ = nullptr;  // during factor only
+  WorkerPool* workers_ = nullptr;
   VectorXd work_, gather_;
 };
 

@@ -58,9 +58,13 @@ std::unique_ptr<Solver> make_published_solver(std::string_view name, double tole
 }  // namespace
 
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance,
-                                    StoppingMeasure measure, double acceptable, int num_threads) {
+                                    StoppingMeasure measure, double acceptable,
+                                    std::shared_ptr<WorkerPool> workers) {
   if (name == "auto")
-    return std::make_unique<AutoSolver>(AutoOptions{tolerance, measure, acceptable, num_threads});
+    return std::make_unique<AutoSolver>(AutoOptions{.tolerance = tolerance,
+                                                    .measure = measure,
+                                                    .acceptable = acceptable,
+                                                    .workers = std::move(workers)});
   if (name == "lemke")
     return std::make_unique<LemkeSolver>(
         LemkeSolverOptions{.tolerance = tolerance, .measure = measure});

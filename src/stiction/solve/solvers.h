@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stiction/base/worker_pool.h"
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
 
@@ -24,10 +25,11 @@ std::vector<std::string> all_solver_names();
 
 /// Iterative solvers stop when `measure` falls below `tolerance`; direct ones solve to rounding.
 /// `acceptable` is what "auto" takes before it tries its slowest methods; 0: the tolerance. It
-/// shares out islands to `num_threads`; others use one. Throws InputError that lists the names if
-/// `name` is none of them.
+/// shares out its work to `workers`; others use one thread. Throws InputError that lists the names
+/// if `name` is none of them.
 std::unique_ptr<Solver> make_solver(std::string_view name, double tolerance = 1e-10,
                                     StoppingMeasure measure = StoppingMeasure::kCertificate,
-                                    double acceptable = 0, int num_threads = 1);
+                                    double acceptable = 0,
+                                    std::shared_ptr<WorkerPool> workers = nullptr);
 
 }  // namespace stiction

@@ -1,0 +1,122 @@
+#include "stiction/solve/sweep_order.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace stiction {
+namespace {
+
+/// Units of a slab at least, and how many slabs there are at most: the more there are, the less a
+/// sweep gets on. On 1,000 spheres that fall onto each other steps take 5 % more work with four of
+/// them than without, and 45 % more with sixteen.
+constexpr int kUnitsPerSlab = 300;
+constexpr int kMaxSlabs = 4;
+
+}  // namespace
+
+void SweepOrder::find(const ContactBlocks& blocks) {
+  const int num_slabs = std::min(blocks.num_units() / kUnitsPerSlab, kMaxSlabs);
+  num_slabs_ = 0;
+  if (num_slabs > 1 && !blocks.has_coupling()) {
+    find_layers(blocks);
+    form_slabs(blocks, num_slabs);
+  }
+  if (num_slabs_ > 1)
+    place_units(blocks);
+  else
+    keep_order(blocks);
+}
+
+void SweepOrder::keep_order(const ContactBlocks& blocks) {
+  units_.resize(blocks.num_units());
+  std::iota(units_.begin(), units_.end(), 0);
+  task_start_.assign({0, blocks.num_units()});
+  phase_start_.assign({0, 1});
+}
+
+/// Breadth first from a body: appends its component to queue_. Returns where the last layer begins.
+int SweepOrder::number_layers(const ContactBlocks& blocks, int first) {
+  auto begin = static_cast<int>(queue_.size());
+  int last_layer = begin;
+  queue_.push_back(first);
+  layer_[first] = num_layers_;
+  for (int k = begin; k < static_cast<int>(queue_.size()); ++k) {
+    const int body = queue_[k], layer = layer_[body];
+    if (layer != layer_[queue_[last_layer]]) last_layer = k;
+    for (const ContactBlocks::Meeting& meeting : blocks.meetings(body)) {
+      const int end = blocks.unit(meeting.unit + 1).entry_begin;
+      for (int e = blocks.unit(meeting.unit).entry_begin; e < end; ++e) {
+        int& other = layer_[blocks.entry(e).block];
+        if (other >= 0) continue;
+        other = layer + 1;
+        queue_.push_back(blocks.entry(e).block);
+      }
+    }
+  }
+  return last_layer;
+}
+
+/// Each component twice: the second time from a body far away from where the first one began, so
+/// that layers are many and small.
+void SweepOrder::find_layers(const ContactBlocks& blocks) {
+  layer_.assign(blocks.num_blocks(), -1);
+  queue_.clear();
+  num_layers_ = 0;
+  for (int body = 0; body < blocks.num_blocks(); ++body) {
+    if (layer_[body] >= 0 || blocks.meetings(body).empty()) continue;
+    const auto begin = static_cast<int>(queue_.size());
+    const int last = number_layers(blocks, body);
+    int far = queue_[last];
+    for (int k = last; k < static_cast<int>(queue_.size()); ++k)
+      if (blocks.meetings(queue_[k]).size() < blocks.meetings(far).size()) far = queue_[k];
+    for (int k = begin; k < static_cast<int>(queue_.size()); ++k) layer_[queue_[k]] = -1;
+    queue_.resize(begin);
+    (void)number_layers(blocks, far);
+    num_layers_ = layer_[queue_.back()] + 1;
+  }
+}
+
+void SweepOrder::form_slabs(const ContactBlocks& blocks, int num_slabs) {
+  weight_.assign(num_layers_, 0);
+  int total = 0;
+  for (const int body : queue_) {
+    const auto size = static_cast<int>(blocks.meetings(body).size());
+    weight_[layer_[body]] += size;
+    total += size;
+  }
+  slab_.resize(num_layers_);
+  int sum = 0;
+  for (int layer = 0; layer < num_layers_; ++layer) {
+    slab_[layer] = num_slabs_;
+    sum += weight_[layer];
+    if (static_cast<double>(sum) * num_slabs >= static_cast<double>(total) * (num_slabs_ + 1))
+      ++num_slabs_;
+  }
+  if (num_layers_ > 0) num_slabs_ = slab_.back() + 1;
+}
+
+/// Tasks in the order of the phases: slabs, then every second border, then the others.
+void SweepOrder::place_units(const ContactBlocks& blocks) {
+  const int num_even = num_slabs_ / 2, num_tasks = 2 * num_slabs_ - 1;
+  phase_start_.assign({0, num_slabs_, num_slabs_ + num_even, num_tasks});
+  task_.resize(blocks.num_units());
+  task_start_.assign(num_tasks + 1, 0);
+  for (int i = 0; i < blocks.num_units(); ++i) {
+    int lowest = num_slabs_, highest = 0;
+    for (int e = blocks.unit(i).entry_begin; e < blocks.unit(i + 1).entry_begin; ++e) {
+      const int slab = slab_[layer_[blocks.entry(e).block]];
+      lowest = std::min(lowest, slab);
+      highest = std::max(highest, slab);
+    }
+    const bool is_between = lowest < highest;
+    task_[i] = is_between ? num_slabs_ + (lowest % 2 == 0 ? 0 : num_even) + lowest / 2 : highest;
+    ++task_start_[task_[i] + 1];
+  }
+  for (int k = 0; k < num_tasks; ++k) task_start_[k + 1] += task_start_[k];
+  units_.resize(blocks.num_units());
+  for (int i = 0; i < blocks.num_units(); ++i) units_[task_start_[task_[i]]++] = i;
+  for (int k = num_tasks; k > 0; --k) task_start_[k] = task_start_[k - 1];
+  task_start_[0] = 0;
+}
+
+}  // namespace stiction

@@ -1,0 +1,105 @@
+// Every task is done once, whoever does it, also if threads have gone to sleep in between.
+#include "stiction/base/worker_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "stiction/base/error.h"
+
+namespace stiction {
+namespace {
+
+TEST(WorkerPool, DoesEveryTaskOnce) {
+  for (const int num_threads : {1, 2, 3, 5}) {
+    WorkerPool pool(num_threads);
+    EXPECT_EQ(pool.num_threads(), num_threads);
+    for (const int num_tasks : {0, 1, 2, 3, 7, 1000}) {
+      std::vector<int> counts(num_tasks, 0);
+      std::atomic<int> strangers = 0;
+      pool.run(num_tasks, [&](int number, int worker) {
+        ++counts[number];
+        if (worker < 0 || worker >= num_threads) ++strangers;
+      });
+      EXPECT_EQ(counts, std::vector<int>(num_tasks, 1));
+      EXPECT_EQ(strangers, 0);
+    }
+  }
+}
+
+TEST(WorkerPool, TakesManyShortJobsOneAfterTheOther) {
+  WorkerPool pool(3);
+  std::vector<long> sums(4, 0);
+  for (long job = 0; job < 20000; ++job) pool.run(4, [&](int number, int) { sums[number] += job; });
+  EXPECT_EQ(sums, std::vector<long>(4, 19999L * 20000 / 2));
+}
+
+TEST(WorkerPool, WakesThreadsThatSleep) {
+  WorkerPool pool(2);
+  for (int job = 0; job < 5; ++job) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    // Both tasks wait for each other: neither ends unless two threads are at it.
+    std::atomic<int> num_begun = 0;
+    pool.run(2, [&](int, int) {
+      ++num_begun;
+      while (num_begun < 2) std::this_thread::yield();
+    });
+    EXPECT_EQ(num_begun, 2);
+  }
+}
+
+TEST(WorkerPool, ItsCallerSleepsWhileOthersWork) {
+  WorkerPool pool(2);
+  std::atomic<int> num_begun = 0;
+  int done = 0;
+  pool.run(2, [&](int, int worker) {
+    ++num_begun;
+    while (num_begun < 2) std::this_thread::yield();
+    if (worker == 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    done = 1;
+  });
+  EXPECT_EQ(done, 1);
+}
+
+TEST(WorkerPool, BlocksDoNotDependOnTheNumberOfThreads) {
+  std::vector<double> numbers(1003);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = 1.0 / (1.0 + static_cast<double>(i));
+  const auto sum_up = [&](WorkerPool* pool) {
+    std::vector<double> sums(11, 0.0);
+    run_blocks(pool, 1003, 100, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) sums[begin / 100] += numbers[i];
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  };
+  const double expected = sum_up(nullptr);
+  for (const int num_threads : {1, 2, 3}) {
+    WorkerPool pool(num_threads);
+    EXPECT_EQ(sum_up(&pool), expected) << num_threads;
+  }
+}
+
+TEST(WorkerPool, RunNumbersCoversAllOfThem) {
+  WorkerPool pool(2);
+  for (const int count : {0, 1, 39, 40, 41, 1000})
+    for (WorkerPool* workers : {static_cast<WorkerPool*>(nullptr), &pool}) {
+      std::vector<int> counts(count, 0);
+      run_numbers(workers, count, 10, [&](int begin, int end) {
+        for (int i = begin; i < end; ++i) ++counts[i];
+      });
+      EXPECT_EQ(counts, std::vector<int>(count, 1));
+    }
+}
+
+TEST(WorkerPool, RefusesToHaveNoThread) {
+  EXPECT_THROW(WorkerPool(0), InputError);
+  EXPECT_THROW(WorkerPool(-2), InputError);
+}
+
+}  // namespace
+}  // namespace stiction

@@ -1,0 +1,177 @@
+// Sweeps over large problems: every unit once, no body in two tasks of a phase, the same bits for
+// any number of threads, and hardly more sweeps than in the order of the units.
+#include "stiction/solve/sweep_order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "stiction/base/worker_pool.h"
+#include "stiction/solve/auto_solver.h"
+#include "stiction/solve/body_newton.h"
+#include "stiction/solve/jointed_sweeps.h"
+#include "stiction/solve/nsgs_solver.h"
+#include "tests/solve/allocation_counter.h"
+#include "tests/solve/disc_problem.h"
+#include "tests/solve/sphere_grid.h"
+
+namespace stiction {
+namespace {
+
+StepProblem pile() { return testing::sphere_grid({.count = {8, 8, 8}}); }
+
+/// Spheres side by side in rows that do not touch each other: many components.
+StepProblem rows_of_spheres() {
+  StepProblem problem;
+  for (int row = 0; row < 100; ++row)
+    for (int k = 0; k < 13; ++k) {
+      const int block = problem.num_blocks();
+      problem.add_mass_block(6).setIdentity();
+      if (k == 0) continue;
+      problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}, .key = 0});
+      problem.contacts.add_entry(block - 1, 6)(0, 0) = -1;
+      problem.contacts.add_entry(block, 6)(0, 0) = 1;
+    }
+  return problem;
+}
+
+void expect_valid(const StepProblem& problem, int least_tasks) {
+  ContactBlocks blocks;
+  ASSERT_TRUE(blocks.assemble(problem));
+  SweepOrder order;
+  order.find(blocks);
+  std::vector<int> visits(blocks.num_units(), 0);
+  int most = 0;
+  for (int phase = 0; phase < order.num_phases(); ++phase) {
+    std::vector<int> owner(blocks.num_blocks(), -1);
+    most = std::max(most, order.num_tasks(phase));
+    for (int task = 0; task < order.num_tasks(phase); ++task) {
+      const auto units = order.task(phase, task);
+      EXPECT_TRUE(std::is_sorted(units.begin(), units.end()));
+      for (const int unit : units) {
+        ++visits[unit];
+        for (int e = blocks.unit(unit).entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e) {
+          int& task_of_body = owner[blocks.entry(e).block];
+          EXPECT_TRUE(task_of_body < 0 || task_of_body == task);
+          task_of_body = task;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(visits, std::vector<int>(blocks.num_units(), 1));
+  EXPECT_GE(most, least_tasks);
+}
+
+TEST(SweepOrder, VisitsEveryUnitOnceAndSharesNoBody) {
+  expect_valid(pile(), 4);
+  expect_valid(testing::sphere_grid({.count = {40, 5, 3}}), 4);
+  expect_valid(rows_of_spheres(), 3);
+  expect_valid(testing::sphere_grid({.count = {2, 2, 2}}), 1);
+}
+
+TEST(SweepOrder, KeepsTheOrderOfSmallAndOfCoupledProblems) {
+  for (const StepProblem& problem :
+       {testing::sphere_grid({.count = {4, 4, 4}}),
+        testing::condensed_problem(5, {.num_contacts = 200, .num_tangents = 2, .rank = 400})}) {
+    ContactBlocks blocks;
+    ASSERT_TRUE(blocks.assemble(problem));
+    SweepOrder order;
+    order.find(blocks);
+    EXPECT_EQ(order.num_phases(), 1);
+    EXPECT_EQ(order.num_tasks(0), 1);
+    EXPECT_EQ(static_cast<int>(order.task(0, 0).size()), blocks.num_units());
+  }
+}
+
+template <class MakeSolver>
+void expect_same_bits(const StepProblem& problem, const MakeSolver& make) {
+  StepSolution expected;
+  const SolverReport first = make(nullptr)->solve(problem, expected);
+  for (const int num_threads : {1, 2, 3}) {
+    WorkerPool pool(num_threads);
+    const auto solver = make(&pool);
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      StepSolution solution;
+      const SolverReport report = solver->solve(problem, solution);
+      EXPECT_TRUE(solution.is_identical(expected)) << num_threads << " threads";
+      EXPECT_EQ(report.status, first.status);
+      EXPECT_EQ(report.iterations, first.iterations);
+    }
+  }
+}
+
+TEST(Threads, SweepsGiveTheSameBits) {
+  const StepProblem problem = pile();
+  for (const Acceleration acceleration :
+       {Acceleration::kNone, Acceleration::kNncg, Acceleration::kAnderson})
+    for (const bool alternates : {false, true})
+      expect_same_bits(problem, [&](WorkerPool* workers) {
+        return std::make_unique<NsgsSolver>(NsgsOptions{.tolerance = 1e-7,
+                                                        .max_iterations = 60,
+                                                        .acceleration = acceleration,
+                                                        .alternates = alternates,
+                                                        .workers = workers});
+      });
+}
+
+TEST(Threads, AutoGivesTheSameBitsOnOneLargeIsland) {
+  const StepProblem problem = pile();
+  for (const double tolerance : {1e-4, 1e-7})
+    expect_same_bits(problem, [&](WorkerPool* workers) {
+      return std::make_unique<AutoSolver>(
+          AutoOptions{.tolerance = 0.1 * tolerance,
+                      .acceptable = tolerance,
+                      .num_threads = workers == nullptr ? 1 : workers->num_threads()});
+    });
+}
+
+/// From impulses that are nearly right, which is what the method is for.
+TEST(Threads, NewtonsMethodOnBodiesGivesTheSameBits) {
+  const StepProblem problem = testing::sphere_grid({.count = {8, 8, 4}, .agitation = 0});
+  StepSolution start;
+  (void)NsgsSolver({.tolerance = 1e-7}).solve(problem, start);
+  StepSolution expected = start;
+  const SolverReport first = BodyNewton().solve(problem, expected);
+  EXPECT_GT(first.iterations, 0);
+  for (const int num_threads : {1, 2, 3}) {
+    WorkerPool pool(num_threads);
+    BodyNewton solver({.workers = &pool});
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      StepSolution solution = start;
+      const SolverReport report = solver.solve(problem, solution);
+      EXPECT_TRUE(solution.is_identical(expected)) << num_threads << " threads";
+      EXPECT_EQ(report.status, first.status);
+      EXPECT_EQ(report.iterations, first.iterations);
+    }
+  }
+}
+
+TEST(Threads, CertificatesHaveTheSameBits) {
+  const StepProblem problem = pile();
+  StepSolution solution;
+  (void)NsgsSolver({.tolerance = 1e-4}).solve(problem, solution);
+  const Certificate expected = certify(problem, solution);
+  EXPECT_GT(expected.cone, 0);
+  for (const int num_threads : {1, 2, 3}) {
+    WorkerPool pool(num_threads);
+    Certifier certifier(&pool);
+    const Certificate certificate = certifier.certify(problem, solution);
+    EXPECT_EQ(certificate.momentum, expected.momentum);
+    EXPECT_EQ(certificate.cone, expected.cone);
+    EXPECT_EQ(certificate.motion, expected.motion);
+  }
+}
+
+#if ST_COUNTS_ALLOCATIONS
+TEST(Threads, DoNotAllocateOnceWarm) {
+  WorkerPool pool(2);
+  NsgsSolver sweeps({.tolerance = 1e-7, .max_iterations = 60, .workers = &pool});
+  testing::expect_no_allocation_once_warm(
+      sweeps, {pile(), rows_of_spheres(), testing::sphere_grid({.count = {40, 5, 3}})});
+}
+#endif
+
+}  // namespace
+}  // namespace stiction
