@@ -140,9 +140,9 @@ TEST(Trials, OutliveAnEngineThatCrashesOrHangs) {
     for (std::atomic<int> i = 0;; ++i) {
     }
   };
-  EXPECT_NE(run_trial_apart(scene, make(hang), {.seconds = 0.5})
-                .trouble.find("ended within a step"),
-            std::string::npos);
+  EXPECT_NE(
+      run_trial_apart(scene, make(hang), {.seconds = 0.5}).trouble.find("ended within a step"),
+      std::string::npos);
   // One that does nothing goes through: what must not move has not.
   const TrialResult still = run_trial_apart(scene, make([] {}), {});
   EXPECT_EQ(still.trouble, "");

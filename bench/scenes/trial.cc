@@ -213,8 +213,7 @@ TrialResult run_trial_apart(const SceneCase& scene, const SceneContender& conten
   int status = 0;
   waitpid(child, &status, 0);
   if (!is_complete) {
-    failed.trouble =
-        fmt::format("ended within a step after {:.0f} s", limits.end());
+    failed.trouble = fmt::format("ended within a step after {:.0f} s", limits.end());
     return failed;
   }
   if (WIFSIGNALED(status)) {

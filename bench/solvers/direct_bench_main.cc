@@ -183,6 +183,8 @@ std::vector<Result> run_all(StepProblem& problem) {
   using CholmodLlt = Eigen::CholmodSupernodalLLT<Sparse>;
   CholmodLdlt cholmod_saddle;
   CholmodLlt cholmod_delassus;
+  // What it cannot factor is in the table.
+  cholmod_saddle.cholmod().print = cholmod_delassus.cholmod().print = 0;
   results.push_back(run_eigen<CholmodLdlt>(
       cholmod_saddle, K, [](CholmodLdlt& solver) { return solver.cholmod().lnz; }));
   results.push_back(run_eigen<CholmodLlt>(cholmod_delassus, W,

@@ -270,7 +270,9 @@ int run(const Options& options) {
     }
   const std::filesystem::path folder = options.out;
   std::filesystem::create_directories(folder);
-  write_report(folder / "scaling.md", to_markdown(cases, options));
+  const std::string table = to_markdown(cases, options);
+  fmt::print("{}", table);
+  write_report(folder / "scaling.md", table);
   write_report(folder / "scaling.json", to_json(cases, options));
   write_report(folder / "scaling.svg", Plot(cases).draw());
   const bool all_solved =
