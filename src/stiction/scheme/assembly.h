@@ -68,9 +68,12 @@ class StepAssembly {
   struct SpookForm {
     double compliance = 0;  // C of rigid rows and of normals, relative to their mobility
     double relaxation = 0;  // τ [s] where a constraint has none of its own
+    const TurningRows* turning = nullptr;  // geometric stiffness between bodies             (T28)
+    double stiffness_return = 0;           // b of it; a is 1
   };
   /// G w + Cλ = −(4φ/h)Θ + φ G v with C = 4εφ/h², φ = 1/(1 + 4τ/h), for constraints and springs
-  /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ).                             (T29)
+  /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ), (T29). Then rows of geometric
+  /// stiffness, which are no joint rows.
   void add_spook_rows(const ContactModel& model, const State& start, double h,
                       const SpookForm& form);
   /// u_N = N w + Cν + (4φ/h)Φ − φ N v with the gaps Φ of all contacts at the start.
@@ -133,8 +136,8 @@ class StepAssembly {
 
   /// For every bilateral row: its joint row in the model, its drift, and the damper's h·δ.
   struct JointRow {
-    enum class Kind : std::uint8_t { kRigid, kMotor, kFriction, kSpring };
-    int joint_row = 0;
+    enum class Kind : std::uint8_t { kRigid, kMotor, kFriction, kSpring, kTurning };
+    int joint_row = 0;  // −1 if kTurning
     Kind kind = Kind::kRigid;
     double drift = 0;                    // ∂Θ/∂t or ∂φ/∂t
     double damping = 0;                  // h δ [N s per m/s]
@@ -185,6 +188,7 @@ class StepAssembly {
     double rate = 0, mobility = 0;
   };
   RowFigures measure_row(int row, const VectorXd& v) const;
+  void add_turning_rows(const TurningRows& turning, const VectorXd& v, double stiffness_return);
   void add_all_constraint_rows(const ContactModel& model, const EvaluationPoint& point);
   void invert_mass_diagonal();
   double mobility(const BlockRows& rows, int row_block) const;
