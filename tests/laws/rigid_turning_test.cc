@@ -131,6 +131,16 @@ TEST_P(HeavyCable, ComesApartWithoutGeometricStiffness) {
   EXPECT_GT(run_turning(make_cable(20, GetParam()), {.geometric_stiffness = false}, 3).gap, 0.1);
 }
 
+TEST_P(HeavyCable, IsClosedByPositionIteration) {
+  // As HeavyChain, whose links converge as fast.
+  const double scale = GetParam() * kGravity * 21 * kLength;
+  const TurningRun run = run_turning(make_cable(20, GetParam()), {.position_iteration = true}, 3);
+  EXPECT_LT(run.gap, 1e-6);
+  EXPECT_LE(run.gain, 1e-9 * scale);
+  EXPECT_LT(run.loss, 0.002 * scale);
+  EXPECT_LT(run.residual, 1e-8);
+}
+
 TEST(SpringCable, GainsNothing) {
   const Model cable = make_cable(20, 1e3, 1e6);
   const double scale = 1e3 * kGravity * 21 * kLength;

@@ -463,7 +463,7 @@ void StepAssembly::add_spook_rows(const ContactModel& model, const State& start,
                                make_row(row, theta_[i], drift, compliance, share, info.max_effort));
   }
   add_velocity_rows(model, here, h, form.compliance);
-  if (form.turning != nullptr) add_turning_rows(*form.turning, start.v, form.stiffness_return);
+  if (form.turning != nullptr) add_turning_rows(*form.turning, start.v, {1, form.stiffness_return});
   if (model.num_springs() == 0) return;
   evaluate_springs(model, here, here);
   for (int i = 0; i < model.num_springs(); ++i) {
@@ -485,16 +485,15 @@ void StepAssembly::add_spook_rows(const ContactModel& model, const State& start,
   }
 }
 
-/// λ = −h²k (G v⁺ + ŵ) + b h²k (G v + ŵ).                                                     (T28)
-void StepAssembly::add_turning_rows(const TurningRows& turning, const VectorXd& v,
-                                    double stiffness_return) {
-  const double h = turning.h;
-  for (std::size_t i = 0; i < turning.stiff.size(); ++i) {
+void StepAssembly::add_turning_rows(const TurningRows& rows, const VectorXd& v,
+                                    const Turning& turning) {
+  for (std::size_t i = 0; i < rows.stiff.size(); ++i) {
     const int row = static_cast<int>(i);
-    const double drift = turning.across.drift[i];
-    const double rate = row_times(turning.across, row, 0, v) + drift;
-    add_row(turning.across.rows, row,
-            {.compliance = 1 / (h * h * turning.stiff[i]), .bias = stiffness_return * rate - drift},
+    const double drift = rows.across.drift[i];
+    const double rate = row_times(rows.across, row, 0, v) + drift;
+    add_row(rows.across.rows, row,
+            {.compliance = 1 / (turning.inertia * rows.h * rows.h * rows.stiff[i]),
+             .bias = turning.momentum / turning.inertia * rate - drift},
             {.joint_row = -1, .kind = JointRow::Kind::kTurning, .drift = drift});
   }
 }

@@ -95,6 +95,8 @@ class StepAssembly {
   void add_geometric_stiffness(const ContactModel& model, const EvaluationPoint& point,
                                const VectorXd& v, double h, std::span<const double> joint_forces,
                                std::span<const double> contact_forces, const Turning& turning);
+  /// The rows of lines: λ = −a h²k (G w + ŵ) + b h²k (G v + ŵ). They are no joint rows.       (T28)
+  void add_turning_rows(const TurningRows& rows, const VectorXd& v, const Turning& turning);
   /// Where forces other than those used turn most: h²ΣK_ii/M_ii of that block, and in `used` the
   /// same for the forces of the last call of add_geometric_stiffness.
   struct TurningExcess {
@@ -188,7 +190,6 @@ class StepAssembly {
     double rate = 0, mobility = 0;
   };
   RowFigures measure_row(int row, const VectorXd& v) const;
-  void add_turning_rows(const TurningRows& turning, const VectorXd& v, double stiffness_return);
   void add_all_constraint_rows(const ContactModel& model, const EvaluationPoint& point);
   void invert_mass_diagonal();
   double mobility(const BlockRows& rows, int row_block) const;
