@@ -86,6 +86,33 @@ TEST(CleanRuns, BreakNoLawWhereThingsSleepAndWake) {
   }
 }
 
+/// A heavy load on masses between lines and on a beam of bushings: stiffness in rows.
+constexpr const char* kTaut = R"({
+  "stiction": 1, "name": "taut",
+  "simulate": {"scheme": "spook", "h": "1/60"},
+  "gravity": [0, 0, -9.81],
+  "bodies": [
+    {"name": "first", "position": [0.2, 0, 0], "mass": 1, "inertia": [0.01, 0.01, 0.01]},
+    {"name": "second", "position": [0.4, 0, 0], "mass": 1, "inertia": [0.01, 0.01, 0.01]},
+    {"name": "load", "position": [0.6, 0, 0], "mass": 1000, "inertia": [30, 30, 30]},
+    {"name": "link", "position": [0.1, 3, 0], "mass": 1, "inertia": [2e-4, 3e-3, 3e-3]},
+    {"name": "tip", "position": [0.2, 3.3, 0], "mass": 1000, "inertia": [30, 30, 30]}],
+  "joints": [
+    {"type": "distance", "bodies": ["world", "first"], "at": [[0, 0, 0], [0.2, 0, 0]]},
+    {"type": "distance", "bodies": ["first", "second"], "at": [[0.2, 0, 0], [0.4, 0, 0]]},
+    {"type": "distance", "bodies": ["second", "load"], "at": [[0.4, 0, 0], [0.6, 0, 0]]},
+    {"type": "fixed", "bodies": ["link", "tip"], "at": [0.2, 3, 0], "compliance": 1e-7}],
+  "springs": [
+    {"name": "root", "bushing": {"bodies": ["world", "link"], "at": [0, 3, 0]},
+     "stiffness": [1e8, 1e8, 1e8, 1e6, 1e6, 1e6], "damping": [0, 0, 0, 1, 0, 0]}]
+})";
+
+TEST(CleanRuns, BreakNoLawWhereRowsHoldAgainstTurning) {
+  const Scene scene = testing::scene_from_text(kTaut);
+  const AuditedRun run(scene, options_of(scene), 40);
+  EXPECT_EQ(broken_laws(run.audit()), "");
+}
+
 TEST(CleanRuns, BreakNoLawWithOtherOptions) {
   EXPECT_TRUE(check_clean("heavy-chain", "spook", 4, [](SimulationOptions& options) {
     options.stepping.spook.position_iteration = true;

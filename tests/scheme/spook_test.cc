@@ -348,6 +348,65 @@ TEST(Spook, PullsOfJointsAndContactsTurnABodyBack) {
   EXPECT_EQ(stiffness_of(20, 0).norm(), 0);
 }
 
+TEST(Spook, TautLinesAreStiffAcrossBeyondHalfAMass) {
+  // T/d − m/(2h²) along two directions across the line; nothing if it pushes or pulls little.
+  constexpr double h = 0.02, mass = 3, length = 0.5;
+  RigidBodyBuilder world;
+  const BodyId bead = world.add_body({.name = "bead",
+                                      .position = {0, 0, -length},
+                                      .mass = mass,
+                                      .inertia = Eigen::Matrix3d::Identity()});
+  world.add_distance({.name = "line", .bodies = {kWorld, bead}}, {{0, 0, 0}, {0, 0, -length}});
+  const Model model = world.build_model();
+  const auto rows_of = [&](double force) {
+    TurningRows rows;
+    rows.h = h;
+    const double forces[] = {force};
+    model.append_turning_rows(0, model.initial_state().q, forces, rows);
+    EXPECT_EQ(rows.held, std::vector<double>{0});
+    return rows;
+  };
+  const double tension = 1e5;
+  const TurningRows rows = rows_of(-tension);
+  ASSERT_EQ(rows.stiff.size(), 2);
+  Eigen::Matrix3d sum = Eigen::Matrix3d::Zero();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NEAR(rows.stiff[i], tension / length - mass / (2 * h * h), 1e-9 * tension);
+    const Eigen::Matrix<double, 6, 1> row = rows.across.rows.entry_matrix(i, i).transpose();
+    EXPECT_EQ(row.tail<3>().norm(), 0);  // held by its centre
+    sum += row.head<3>() * row.head<3>().transpose();
+  }
+  EXPECT_LE((sum - Eigen::Matrix3d(Vector3d(1, 1, 0).asDiagonal())).norm(), kRounding);
+  EXPECT_TRUE(rows_of(tension).stiff.empty());
+  EXPECT_TRUE(rows_of(-0.99 * length * mass / (2 * h * h)).stiff.empty());
+}
+
+TEST(Spook, YieldingTurnsHoldAgainstTorquesAcrossThem) {
+  // |τ_⊥| − 2I/h², I the smallest inertia: about x nothing if τ is along x. (h²τ/I)^⅓ < 18.
+  constexpr double h = 0.02, smallest = 0.01, torque = 500;
+  RigidBodyBuilder world;
+  const BodyId body = world.add_body(
+      {.name = "body", .mass = 1, .inertia = Vector3d(0.012, smallest, 0.015).asDiagonal()});
+  world.add_bushing(
+      {.name = "bushing", .bodies = {kWorld, body}, .stiffness = {1e6}, .damping = {0.0}}, {});
+  world.add_joint({.name = "weld", .type = JointType::kFixed, .bodies = {kWorld, body}});
+  const Model model = world.build_model();
+  TurningRows rows;
+  rows.h = h;
+  // Six rows of the weld, which does not yield, then along and about the axes of the bushing.
+  std::vector<double> forces{0, 0, 0, 7, 8, 9, 1e4, 2e4, 3e4, torque, 0, 0};
+  model.append_turning_rows(0, model.initial_state().q, forces, rows);
+  ASSERT_EQ(rows.held.size(), forces.size());
+  EXPECT_TRUE(rows.stiff.empty());
+  const double expected = torque - 2 * smallest / (h * h);
+  const std::vector<double> held{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, expected, expected};
+  for (std::size_t i = 0; i < held.size(); ++i) EXPECT_NEAR(rows.held[i], held[i], 1e-9) << i;
+  forces[9] = 0.99 * 2 * smallest / (h * h);
+  rows.clear();
+  model.append_turning_rows(0, model.initial_state().q, forces, rows);
+  for (const double x : rows.held) EXPECT_EQ(x, 0);
+}
+
 // -------------------------------------------------------------------------------------------------
 // The position iteration, (T31)
 

@@ -118,6 +118,39 @@ TEST(Allocation, NoneWithRigidBodiesAfterWarmUp) {
     }
 }
 
+/// Masses on lines under a load that swings, so that lines are taut and slack by turns, and a load
+/// on bushings: geometric stiffness in rows.
+TEST(Allocation, NoneWhereRowsHoldAgainstTurning) {
+  RigidBodyBuilder world;
+  world.set_gravity({0, 0, -9.81});
+  const auto add = [&](const std::string& name, const Eigen::Vector3d& at, double mass) {
+    return world.add_body({.name = name,
+                           .position = at,
+                           .mass = mass,
+                           .inertia = 0.01 * mass * Eigen::Matrix3d::Identity()});
+  };
+  BodyId last = kWorld;
+  for (int i = 0; i < 5; ++i) {
+    const Eigen::Vector3d from(0.2 * i, 0, 0), to(0.2 * (i + 1), 0, 0);
+    const BodyId next = add("mass " + std::to_string(i), to, i == 4 ? 1000 : 1);
+    world.add_distance({.name = "line " + std::to_string(i), .bodies = {last, next}}, {from, to});
+    last = next;
+  }
+  const BodyId link = add("link", {0.1, 3, 0}, 1), tip = add("tip", {0.2, 3.5, 0}, 100);
+  world.add_bushing({.name = "root",
+                     .bodies = {kWorld, link},
+                     .stiffness = {1e7, 1e7, 1e7, 1e5, 1e5, 1e5},
+                     .damping = {1e4, 1e4, 1e4, 0, 0, 0}},
+                    {.at = {0, 3, 0}});
+  world.add_joint({.name = "weld", .type = JointType::kFixed, .bodies = {link, tip}},
+                  {.at = {0.2, 3, 0}});
+  Simulation simulation(world.build_model(), {.scheme = "spook", .h = 1.0 / 60});
+  simulation.run(10);
+  const long before = g_allocations;
+  for (int k = 0; k < 200; ++k) simulation.step();
+  EXPECT_EQ(g_allocations - before, 0);
+}
+
 /// A box that sleeps, and a ball that rolls past it.
 TEST(Allocation, NoneWhileOthersSleep) {
   for (const char* scheme : {"moreau", "spook", "stewart-trinkle"}) {

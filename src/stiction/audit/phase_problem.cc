@@ -136,6 +136,7 @@ void PhaseProblem::begin(const AuditedPhase& phase) {
   problem.h = phase.length;
   model_.measure_coordinates(phase.start.q, sizes_);
   p_rounding = VectorXd::Zero(model_.num_v());
+  turning_held_.clear();
   solution.lambda.clear();
   solution.r.clear();
 }
@@ -231,6 +232,37 @@ void PhaseProblem::add_turning(const AuditedPhase& phase) {
         {contact.shape_a, contact.shape_b, {contact.gap, contact.normal, contact.point}},
         std::span(contact.turning.data(), num_rows),
         sum.from(part_->matrix_offset, part_->v_offset, part_->first_block));
+  }
+}
+
+/// What geometric stiffness does between bodies, by rows that are not recorded: their impulses
+/// follow from the velocities at both ends, −h²k (G w + ŵ) + b h²k (G v + ŵ). What joint rows hold
+/// goes into turning_held_.                                                                   (T28)
+void PhaseProblem::add_turning_rows(const AuditedPhase& phase) {
+  const double h = phase.length;
+  const State& start = phase.start;
+  TurningRows turning;
+  turning.h = h;
+  model_.append_turning_rows(start.t, start.q, phase.turning, turning);
+  turning_held_ = turning.held;
+  const VectorXd w =
+      ConstVectorMap(solution.w.data(), static_cast<Eigen::Index>(solution.w.size()));
+  const BlockRows& across = turning.across.rows;
+  for (int i = 0; i < across.num_row_blocks(); ++i) {
+    const double weight = h * h * turning.stiff[i], drift = turning.across.drift[i];
+    const double share = settings_.stepping.spook.stiffness_return;
+    const double impulse = weight * (share * (times(turning.across, i, 0, start.v) + drift) -
+                                     times(turning.across, i, 0, w) - drift);
+    const double rounding =
+        weight *
+        (abs_times(across, i, 0, w_rounding) +
+         kUlps * (abs_times(across, i, 0, start.v) + abs_times(across, i, 0, w) + std::abs(drift)));
+    for (int e = across.entry_start(i); e < across.entry_start(i + 1); ++e) {
+      const int block = across.entry_block(e);
+      const VectorXd row = across.entry_matrix(i, e).transpose();
+      problem.block_p(block) += impulse * row;
+      p_rounding.segment(problem.dof_start[block], row.size()) += rounding * row.cwiseAbs();
+    }
   }
 }
 
@@ -386,12 +418,20 @@ void PhaseProblem::add_spook_rows(const AuditedPhase& phase) {
   const auto add = [&](const RowSet& from, int i, double value, double compliance, double share,
                        double effort, Row row) {
     const double rate = times(from, i, 0, start.v) + from.drift[i];
+    double pull = 4 * share / h;
+    if (row.kind == Row::Kind::kSpring && !turning_held_.empty()) {
+      const double held = h * h * turning_held_[static_cast<std::size_t>(row.joint_row)];
+      const double yielding = 1 / (1 + held * compliance);
+      pull *= yielding;
+      share = yielding * (share + options.stiffness_return * held * compliance);
+      compliance *= yielding;
+    }
     row.drift = from.drift[i];
-    row.rounding = kUlps * (4 * share / h * (abs_times(from.rows, i, 0, sizes_) + std::abs(value)) +
+    row.rounding = kUlps * (pull * (abs_times(from.rows, i, 0, sizes_) + std::abs(value)) +
                             share * abs_times(from.rows, i, 0, start.v));
     add_row(from, i,
             {.compliance = compliance,
-             .bias = -4 * share / h * value + share * rate - from.drift[i],
+             .bias = -pull * value + share * rate - from.drift[i],
              .lower = -impulse_bound(h, effort),
              .upper = impulse_bound(h, effort)},
             row, phase);
@@ -739,6 +779,7 @@ std::string PhaseProblem::assemble(const AuditedPhase& phase, const AuditedPhase
         if (phase.turning.size() != phase.impulse.size())
           return "the forces that geometric stiffness is made of are not recorded";
         add_turning(phase);
+        add_turning_rows(phase);
       }
       add_spook_rows(phase);
       add_spook_contacts(phase);

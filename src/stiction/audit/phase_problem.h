@@ -141,6 +141,7 @@ class PhaseProblem {
   void make_gyroscopic_implicit(const Point& at, const AuditedPhase& phase);
   void add_trapezoidal_mass(const AuditedPhase& phase, const Point& mid, double factor);
   void add_turning(const AuditedPhase& phase);
+  void add_turning_rows(const AuditedPhase& phase);
   void add_joints(const AuditedPhase& phase, const Point& rows_at, const VectorXd& theta,
                   const Form& form, bool has_time);
   void add_velocity_rows(const AuditedPhase& phase, const Point& rows_at, double compliance,
@@ -173,7 +174,8 @@ class PhaseProblem {
   const Surfaces* surfaces_ = nullptr;
   const Model::Part* part_ = nullptr;
   RowSet scratch_;
-  VectorXd sizes_;  // of the coordinates at the start
+  VectorXd sizes_;                    // of the coordinates at the start
+  std::vector<double> turning_held_;  // per joint row, or empty
 };
 
 }  // namespace stiction

@@ -281,6 +281,15 @@ void Model::add_joint_stiffness(double t, const VectorXd& q, std::span<const dou
         sum.from(part.matrix_offset, part.v_offset, part.first_block));
 }
 
+void Model::append_turning_rows(double t, const VectorXd& q, std::span<const double> joint_forces,
+                                TurningRows& out) const {
+  for (const Part& part : parts_)
+    part.system->append_turning_rows(
+        t, q_of(q, part),
+        joint_forces.subspan(part.joint_row_offset, part.system->num_joint_rows()),
+        part.first_block, out);
+}
+
 void ModelBuilder::add_system(std::shared_ptr<const System> system, const VectorXd& position,
                               const VectorXd& velocity) {
   if (!system) throw InputError("system is null");

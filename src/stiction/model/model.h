@@ -122,6 +122,8 @@ class Model {
   /// Of joints and springs.
   void add_joint_stiffness(double t, const VectorXd& q, std::span<const double> joint_forces,
                            const TurningSum& sum) const;
+  void append_turning_rows(double t, const VectorXd& q, std::span<const double> joint_forces,
+                           TurningRows& out) const;
   /// Of all joints of rigid bodies; see System.
   std::vector<std::string> reaction_names() const;
   void evaluate_reactions(const State& state, const VectorXd& joint_rows,

@@ -112,6 +112,8 @@ void RigidBodySystem::add_joints() {
       for (const std::string_view name : velocity_row_names(description.type))
         velocity_rows_.push_back({.name = fmt::format("{}.{}", description.name, name)});
     }
+    has_turning_rows_ =
+        has_turning_rows_ || description.compliance > 0 || description.type == JointType::kDistance;
     joints_.push_back(joint);
   }
 }
@@ -203,6 +205,7 @@ void RigidBodySystem::add_springs() {
                           .stiffness = at(description.stiffness),
                           .damping = at(description.damping)});
     }
+    has_turning_rows_ = has_turning_rows_ || spring.num_rows != 3;
     body_springs_.push_back(spring);
   }
 }

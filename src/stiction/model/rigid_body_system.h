@@ -20,6 +20,8 @@
 
 namespace stiction {
 
+class PoseCache;
+
 /// Formulas in t alone, with their derivatives.
 class TimeFunctions {
  public:
@@ -149,6 +151,8 @@ class RigidBodySystem final : public System, public Surfaces {
                                    int first_block, RowSet& out) const override;
   void add_joint_stiffness(double t, const ConstVectorRef& q, std::span<const double> joint_forces,
                            const TurningSum& sum) const override;
+  void append_turning_rows(double t, const ConstVectorRef& q, std::span<const double> joint_forces,
+                           int first_block, TurningRows& out) const override;
 
   const Surfaces* surfaces() const override { return objects_.empty() ? nullptr : this; }
   std::string name_of_object(int object) const override;
@@ -280,6 +284,19 @@ class RigidBodySystem final : public System, public Surfaces {
   void evaluate_other_constraints(double t, const ConstVectorRef& q, double* theta) const;
   void add_pull(int body, const Pose& pose, const Eigen::Vector3d& force,
                 const Eigen::Vector3d& arm, const TurningSum& sum) const;
+  /// The line between two points of bodies, with a stiffness across it [N/m].
+  struct TautLine {
+    std::array<int, 2> bodies{};
+    std::array<PairRow, 2> across{};
+    double stiffness = 0;
+  };
+  bool find_taut_line(const JointGeometry& geometry, const std::array<int, 2>& bodies,
+                      PoseCache& poses, double force, TautLine& line) const;
+  double mobility_of(int body, const Vector6d& row) const;
+  void add_line_traces(const TautLine& line, double* traces) const;
+  double smallest_inertia(const std::array<int, 2>& bodies) const;
+  Eigen::Vector3d hold_turns(std::span<const PairRow> rows, std::span<const double> torques,
+                             const std::array<int, 2>& bodies, double h, double* held) const;
   bool joint_moves_by_itself(const Joint& joint) const;
   void set_mean_direction(double t, double h, const ConstVectorRef& q, const ConstVectorRef& v,
                           const Joint& joint, int r, RowSet& out) const;
@@ -301,6 +318,7 @@ class RigidBodySystem final : public System, public Surfaces {
   std::vector<Coupling> couplings_;
   std::vector<CoordinateRow> position_motors_, velocity_rows_on_coordinates_, limits_;
   std::vector<int> nonholonomic_joints_;
+  bool has_turning_rows_ = false;  // joints or springs that append_turning_rows looks at
   std::vector<TimeFunctions> targets_;
   std::vector<Spring> body_springs_;
   std::vector<Force> forces_;

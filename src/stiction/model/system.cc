@@ -123,6 +123,10 @@ void System::evaluate_reactions(double, const ConstVectorRef&, const ConstVector
 System::ContactPlace System::locate_contact(double, const ConstVectorRef&, int) const { return {}; }
 void System::add_joint_stiffness(double, const ConstVectorRef&, std::span<const double>,
                                  const TurningSum&) const {}
+void System::append_turning_rows(double, const ConstVectorRef&, std::span<const double>, int,
+                                 TurningRows& out) const {
+  out.held.resize(out.held.size() + num_joint_rows(), 0.0);
+}
 
 namespace {
 

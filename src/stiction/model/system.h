@@ -116,6 +116,21 @@ struct TurningSum {
   }
 };
 
+/// Geometric stiffness between two bodies, which their blocks cannot hold without making them
+/// heavier: rows take it.                                                                    (T28)
+struct TurningRows {
+  double h = 0;               // [s] of the step: there is no need below some share of inertia/h²
+  std::vector<double> held;   // [N m/rad] per joint row, for those that yield
+  RowSet across;              // of lines that carry a tension, two each
+  std::vector<double> stiff;  // [N/m] of these rows, > 0
+
+  void clear() {
+    held.clear();
+    across.clear();
+    stiff.clear();
+  }
+};
+
 class System {
  public:
   virtual ~System() = default;
@@ -249,6 +264,11 @@ class System {
   virtual void add_joint_stiffness(double t, const ConstVectorRef& q,
                                    std::span<const double> joint_forces,
                                    const TurningSum& sum) const;  // none
+  /// What such forces do between two bodies: appends `held` for all joint rows of the system, and
+  /// rows across lines. Reads out.h.                                                         (T28)
+  virtual void append_turning_rows(double t, const ConstVectorRef& q,
+                                   std::span<const double> joint_forces, int first_block,
+                                   TurningRows& out) const;  // none
 
   /// Shapes that may touch; null if there are none.
   virtual const Surfaces* surfaces() const { return nullptr; }

@@ -421,12 +421,24 @@ void StepAssembly::add_spook_rows(const ContactModel& model, const State& start,
                             double effort) {
     const double limit = bound(h, effort);
     const RowFigures figures = measure_row(row, start.v);
-    return StepProblem::BilateralRow{
-        .compliance = compliance == kRigid ? form.compliance * figures.mobility
-                                           : 4 * compliance * share / (h * h),
-        .bias = -4 * share / h * value + share * (figures.rate + drift) - drift,
-        .lower = -limit,
-        .upper = limit};
+    StepProblem::BilateralRow numbers{.compliance = compliance == kRigid
+                                                        ? form.compliance * figures.mobility
+                                                        : 4 * compliance * share / (h * h),
+                                      .lower = -limit,
+                                      .upper = limit};
+    double pull = -4 * share / h * value;
+    const double turning = compliance > 0 && form.turning != nullptr
+                               ? h * h * form.turning->held[joint_rows_[row].joint_row]
+                               : 0;
+    if (turning > 0) {
+      // λ = … − a h²k G v⁺ + b h²k G v in the same row, a = 1.                               (T28)
+      const double total = 1 / numbers.compliance + turning;
+      share = (share / numbers.compliance + form.stiffness_return * turning) / total;
+      pull /= numbers.compliance * total;
+      numbers.compliance = 1 / total;
+    }
+    numbers.bias = pull + share * (figures.rate + drift) - drift;
+    return numbers;
   };
   invert_mass_diagonal();
   add_all_constraint_rows(model, here);
@@ -451,6 +463,7 @@ void StepAssembly::add_spook_rows(const ContactModel& model, const State& start,
                                make_row(row, theta_[i], drift, compliance, share, info.max_effort));
   }
   add_velocity_rows(model, here, h, form.compliance);
+  if (form.turning != nullptr) add_turning_rows(*form.turning, start.v, {1, form.stiffness_return});
   if (model.num_springs() == 0) return;
   evaluate_springs(model, here, here);
   for (int i = 0; i < model.num_springs(); ++i) {
@@ -469,6 +482,19 @@ void StepAssembly::add_spook_rows(const ContactModel& model, const State& start,
     problem_.set_bilateral_row(
         row, make_row(row, extension_[i], drift, 1 / spring.stiffness,
                       share_of(spring.damping / spring.stiffness), StepProblem::kUnbounded));
+  }
+}
+
+void StepAssembly::add_turning_rows(const TurningRows& rows, const VectorXd& v,
+                                    const Turning& turning) {
+  for (std::size_t i = 0; i < rows.stiff.size(); ++i) {
+    const int row = static_cast<int>(i);
+    const double drift = rows.across.drift[i];
+    const double rate = row_times(rows.across, row, 0, v) + drift;
+    add_row(rows.across.rows, row,
+            {.compliance = 1 / (turning.inertia * rows.h * rows.h * rows.stiff[i]),
+             .bias = turning.momentum / turning.inertia * rate - drift},
+            {.joint_row = -1, .kind = JointRow::Kind::kTurning, .drift = drift});
   }
 }
 

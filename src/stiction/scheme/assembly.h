@@ -68,9 +68,12 @@ class StepAssembly {
   struct SpookForm {
     double compliance = 0;  // C of rigid rows and of normals, relative to their mobility
     double relaxation = 0;  // τ [s] where a constraint has none of its own
+    const TurningRows* turning = nullptr;  // geometric stiffness between bodies             (T28)
+    double stiffness_return = 0;           // b of it; a is 1
   };
   /// G w + Cλ = −(4φ/h)Θ + φ G v with C = 4εφ/h², φ = 1/(1 + 4τ/h), for constraints and springs
-  /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ).                             (T29)
+  /// (ε = 1/γ, τ = δ/γ); dampers alone are rows with C = 1/(hδ), (T29). Then rows of geometric
+  /// stiffness, which are no joint rows.
   void add_spook_rows(const ContactModel& model, const State& start, double h,
                       const SpookForm& form);
   /// u_N = N w + Cν + (4φ/h)Φ − φ N v of contacts that were evaluated at the start.
@@ -91,6 +94,8 @@ class StepAssembly {
   void add_geometric_stiffness(const ContactModel& model, const EvaluationPoint& point,
                                const VectorXd& v, double h, std::span<const double> joint_forces,
                                std::span<const double> contact_forces, const Turning& turning);
+  /// The rows of lines: λ = −a h²k (G w + ŵ) + b h²k (G v + ŵ). They are no joint rows.       (T28)
+  void add_turning_rows(const TurningRows& rows, const VectorXd& v, const Turning& turning);
   /// Where forces other than those used turn most: h²ΣK_ii/M_ii of that block, and in `used` the
   /// same for the forces of the last call of add_geometric_stiffness.
   struct TurningExcess {
@@ -144,8 +149,8 @@ class StepAssembly {
 
   /// For every bilateral row: its joint row in the model, its drift, and the damper's h·δ.
   struct JointRow {
-    enum class Kind : std::uint8_t { kRigid, kMotor, kFriction, kSpring };
-    int joint_row = 0;
+    enum class Kind : std::uint8_t { kRigid, kMotor, kFriction, kSpring, kTurning };
+    int joint_row = 0;  // −1 if kTurning
     Kind kind = Kind::kRigid;
     double drift = 0;                    // ∂Θ/∂t or ∂φ/∂t
     double damping = 0;                  // h δ [N s per m/s]

@@ -130,6 +130,12 @@ void MidpointStep::assemble(const ContactModel& model, const State& start, doubl
                                       {.inertia = kTurningShare, .momentum = kTurningShare});
   assembly_.add_mean_constraint_rows(model, start, h, mid, mean_velocity_, change_,
                                      kJointCompliance);
+  if (options_.geometric_stiffness) {
+    turning_rows_.clear();
+    turning_rows_.h = h;
+    model.append_turning_rows(mid.t, mid.q, forces.joints, turning_rows_);
+    assembly_.add_turning_rows(turning_rows_, guess.v, {kTurningShare, kTurningShare});
+  }
   assembly_.add_spring_rows(model, mid, start, h, SpringRule::kMeanByEnd);
   assembly_.add_spook_contacts(
       model, start, h, {.compliance = options_.compliance, .relaxation = options_.relaxation * h},

@@ -47,6 +47,7 @@ class MidpointStep {
   StepAssembly assembly_, projection_;
   StepSolution solution_;
   StepSolution solver_start_;
+  TurningRows turning_rows_;
   SolverReport report_;
   State from_, guess_;
   VectorXd mean_velocity_, q_mid_, move_, theta_start_, change_, v_before_;

@@ -166,7 +166,8 @@ void OutcomeReader::log(const StepAssembly& assembly, const StepSolution& soluti
   }
   entry.joint_impulses.assign(model_->num_joint_rows(), 0.0);
   for (int i = 0; i < problem.num_bilateral(); ++i)
-    entry.joint_impulses[assembly.joint_rows()[i].joint_row] = solution.lambda[i];
+    if (const int row = assembly.joint_rows()[i].joint_row; row >= 0)
+      entry.joint_impulses[row] = solution.lambda[i];
   for (const StepAssembly::ExplicitSpring& spring : assembly.explicit_springs())
     entry.joint_impulses[spring.joint_row] = spring.impulse;
   if (phase.turning_joints != nullptr) entry.turning = *phase.turning_joints;
@@ -209,6 +210,7 @@ void OutcomeReader::add_joints(const StepAssembly& assembly, const StepSolution&
   const StepProblem& problem = assembly.problem();
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     const StepAssembly::JointRow& row = assembly.joint_rows()[i];
+    if (row.kind == Kind::kTurning) continue;  // its work is the scheme's own
     const double impulse = phase.share * solution.lambda[i];
     result.joint_impulses[row.joint_row] += impulse;
     if (row.kind == Kind::kMotor || row.kind == Kind::kFriction) {

@@ -93,15 +93,21 @@ void SpookScheme::strike(const ContactModel& model, double h, SolveStage& solve,
 
 void SpookScheme::assemble(const ContactModel& model, double h, double tolerance) {
   const EvaluationPoint here{start_.t, start_.q};
-  const StepAssembly::SpookForm form{.compliance = options_.spook.compliance,
-                                     .relaxation = options_.spook.relaxation * h};
+  StepAssembly::SpookForm form{.compliance = options_.spook.compliance,
+                               .relaxation = options_.spook.relaxation * h,
+                               .stiffness_return = options_.spook.stiffness_return};
   assembly_.clear();
   assembly_.add_mass_and_momentum(model, here, here, start_.v, h);
   if (options_.gyroscopic != GyroscopicTerm::kExplicit)
     assembly_.make_gyroscopic_term_implicit(model, here, start_.v, h);
-  if (options_.spook.geometric_stiffness)
+  if (options_.spook.geometric_stiffness) {
     assembly_.add_geometric_stiffness(model, here, start_.v, h, forces_.joints, forces_.contacts,
                                       {.inertia = 1, .momentum = options_.spook.stiffness_return});
+    turning_rows_.clear();
+    turning_rows_.h = h;
+    model.append_turning_rows(here.t, here.q, forces_.joints, turning_rows_);
+    form.turning = &turning_rows_;
+  }
   assembly_.add_spook_rows(model, start_, h, form);
   // Also contacts that pressed nothing, but may have to now.
   assembly_.find_touching(model, start_.v, tolerance, touching_);

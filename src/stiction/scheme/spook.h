@@ -43,6 +43,7 @@ class SpookScheme final : public Scheme {
   std::vector<int> striking_;  // those of them that do not part
   StepForces forces_;          // of the last solution; the geometric stiffness is taken from them
   StepForces turning_;         // that the one of the last problem was made of, for the log
+  TurningRows turning_rows_;
   StepSolution solver_start_;
 };
 

@@ -19,7 +19,8 @@ void StepForces::read(const ContactModel& model, const StepAssembly& assembly,
   joints.assign(model.num_joint_rows(), 0.0);
   contacts.assign(static_cast<std::size_t>(3) * model.num_contacts(), 0.0);
   for (std::size_t i = 0; i < assembly.joint_rows().size(); ++i)
-    joints[assembly.joint_rows()[i].joint_row] = solution.lambda[i] / h;
+    if (const int row = assembly.joint_rows()[i].joint_row; row >= 0)
+      joints[row] = solution.lambda[i] / h;
   const BlockRows& rows = assembly.problem().contacts;
   for (int j = 0; j < rows.num_row_blocks(); ++j)
     for (int i = 0; i < rows.num_rows(j); ++i)
@@ -29,8 +30,10 @@ void StepForces::read(const ContactModel& model, const StepAssembly& assembly,
 
 void StepForces::write(const StepAssembly& assembly, double h, StepSolution& start) const {
   start.lambda.resize(assembly.joint_rows().size());
-  for (std::size_t i = 0; i < assembly.joint_rows().size(); ++i)
-    start.lambda[i] = h * joints[assembly.joint_rows()[i].joint_row];
+  for (std::size_t i = 0; i < assembly.joint_rows().size(); ++i) {
+    const int row = assembly.joint_rows()[i].joint_row;
+    start.lambda[i] = row < 0 ? 0 : h * joints[row];
+  }
   const BlockRows& rows = assembly.problem().contacts;
   start.r.resize(rows.num_rows());
   for (int j = 0; j < rows.num_row_blocks(); ++j)
