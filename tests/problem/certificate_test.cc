@@ -174,6 +174,98 @@ TEST(Certificate, IsNotHiddenByImpulsesThatCancel) {
   }
 }
 
+// A body between walls that press against each other, free to slide along them with its momentum 1.
+// A tenth of it is lost in the answer, however hard the walls press.
+TEST(Certificate, MomentumIsNotHiddenByImpulsesThatCancel) {
+  for (const double force : {1.0, 1e6, 1e9, 1e12, 1e15, 1e18}) {
+    StepProblem problem;
+    problem.add_mass_block(2).setIdentity();
+    problem.p = {1, 0};
+    for (const double sign : {1.0, -1.0}) {
+      problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}});
+      problem.contacts.add_entry(0, 2) << 0, sign;
+    }
+    EXPECT_FALSE(certify(problem, solution({0.9, 0}, {force, force})).meets(1e-9)) << force;
+  }
+}
+
+/// A milligram on a floor with friction μ, that springs of 10¹³ N/m press down and push along it:
+/// m w = p + (λ₁ + β, λ₂ + ν), w₁ + C λ₁ = 1, w₂ + C λ₂ = −1. It slips with w₁ = 1 − C μν to
+/// rounding, ν = 1/C.
+class PressedMilligram {
+ public:
+  static constexpr double kMass = 1e-6, kCompliance = 1e-13;
+
+  explicit PressedMilligram(double mu) : mu_(mu) {
+    problem_.add_mass_block(2) << kMass, 0, 0, kMass;
+    problem_.p = {3e-6, -2e-6};
+    for (const double bias : {1.0, -1.0}) {
+      problem_.add_bilateral_row({.compliance = kCompliance, .bias = bias});
+      problem_.bilateral.add_entry(0, 2) << (bias > 0), (bias < 0);
+    }
+    problem_.add_contact({.num_tangents = 1, .mu = mu, .section = {}});
+    problem_.contacts.add_entry(0, 2) << 0, 1, 1, 0;
+  }
+
+  /// Springs and the floor as they would be for these velocities and this friction, to rounding;
+  /// momentum is balanced but for what `friction` is off.
+  Certificate judge(double slip, double sink, double friction) const {
+    const double along = (1 - slip) / kCompliance, down = (-1 - sink) / kCompliance;
+    StepSolution answer = solution({slip, sink}, {-down, friction});
+    answer.lambda = {along, down};
+    return certify(problem_, answer);
+  }
+  double friction() const { return -mu_ * (1 / kCompliance); }
+  double slip() const { return 1 - mu_; }
+
+ private:
+  double mu_;
+  StepProblem problem_;
+};
+
+// Impulses are 10¹⁹ times the momenta and biases in √J. What is off by rounding is not refused for
+// it, and what is off by more is.
+TEST(Certificate, BelievesInImpulsesThatSpringsCallForAndInNothingElse) {
+  for (const double mu : {0.1, 0.3, 1.0 / 3, 0.77}) {
+    const PressedMilligram body(mu);
+    const double slip = body.slip(), friction = body.friction();
+    EXPECT_LE(body.judge(slip, 0, friction).residual(), 1e-10) << mu;
+    EXPECT_GT(body.judge(slip, -1e-3, friction).residual(), 1e-9) << "sinks";
+    EXPECT_GT(body.judge(slip, 0, friction * (1 + 1e-9)).residual(), 1e-9) << "unbalanced";
+    // The springs take up what friction lacks, so that rows and momentum hold.
+    const double less = 1e-6;
+    EXPECT_GT(body.judge(1 - mu * (1 - less), 0, friction * (1 - less)).residual(), 1e-9)
+        << "slips with less than full friction";
+    EXPECT_GT(body.judge(1 + mu, 0, -friction).residual(), 1e-9) << "friction that drives";
+    EXPECT_GT(body.judge(0, 0, -1 / PressedMilligram::kCompliance).residual(), 1e-9)
+        << "sticks beyond the cone";
+  }
+}
+
+// A spring holds a milligram against a wall, w = 0. An answer that moves by 10⁻⁷ of the free
+// velocity is well within what is allowed of motions, but the impulse of 1/C does the work 10⁻⁷/C
+// on it, which is 10⁻⁷ of what the spring has.
+TEST(Certificate, CountsTheWorkOfLargeImpulsesOnSmallErrors) {
+  StepProblem problem;
+  const double m = 1e-6, C = 1e-13;
+  problem.add_mass_block(1)(0, 0) = m;
+  problem.p = {0};
+  problem.add_bilateral_row({.compliance = C, .bias = -1});
+  problem.bilateral.add_entry(0, 1)(0, 0) = 1;
+  problem.add_contact({.num_tangents = 0, .mu = 0, .section = {}});
+  problem.contacts.add_entry(0, 1)(0, 0) = 1;
+  const auto judge = [&](double w) {
+    StepSolution answer = solution({w}, {(1 + w) / C});
+    answer.lambda = {-(1 + w) / C};
+    return certify(problem, answer);
+  };
+  EXPECT_LE(judge(0).residual(), 1e-12);
+  for (const double w : {1e-7, -1e-7}) {
+    EXPECT_LT(judge(w).cone, 1e-9);
+    EXPECT_GT(judge(w).motion, 1e-8) << w;
+  }
+}
+
 TEST(Certificate, ChecksBoundsOfBilateralRows) {
   // One coordinate of mass 2 with p = 2, held by a row with |λ| ≤ 0.5: w = 0.75, λ = −0.5.
   const auto figure = [](double w, double lambda) {

@@ -97,6 +97,48 @@ TEST(ConeProjection, FindsShortProjectionsOfLongVectors) {
   }
 }
 
+/// A point on a face or an edge of the cone, of friction in this direction.
+Vector3d on_edge(const FrictionCone& cone, double angle) {
+  const Vector3d beyond(1, 10 * cone.mu * std::cos(angle),
+                        cone.num_tangents > 1 ? 10 * cone.mu * std::sin(angle) : 0);
+  return cone.project(beyond);
+}
+
+// Far from the apex the cone is what its faces near a point are, at any length of that point. Short
+// vectors are compared with the projection itself, at 10³ times their length, where cancellation
+// leaves twelve digits and a disc is flat to three.
+TEST(ConeProjection, OfAShortStepDoesNotSufferFromALongStart) {
+  Random random(7);
+  for (const FrictionCone& cone : cones()) {
+    if (cone.mu > 0 && cone.mu < 0.1) continue;  // no step is short beside so little friction
+    for (int trial = 0; trial < 200; ++trial) {
+      const Vector3d r = trial % 4 == 0 ? Vector3d(1, 0, 0)
+                                        : on_edge(cone, trial % 4 == 1 ? std::numbers::pi / 4
+                                                                       : random.uniform(0, 6.28));
+      Vector3d d(random.normal(), random.normal(), random.normal());
+      if (cone.num_tangents < 2) d[2] = 0;
+      if (cone.num_tangents < 1) d[1] = 0;
+      const double length = 1e3 * d.norm() / r.norm();
+      const Vector3d expected = cone.project(1e2 * length * r + d) - 1e2 * length * r;
+      for (const double factor : {1e3, 1e9, 1e13, 1e15}) {
+        const std::optional<Vector3d> step = cone.project_step(factor * length * r, d);
+        ASSERT_TRUE(step) << to_text(cone.section) << " " << cone.mu << " " << trial;
+        ASSERT_LT((*step - expected).norm(), 1e-3 * d.norm())
+            << to_text(cone.section) << " " << cone.mu << " " << trial << " " << factor;
+      }
+    }
+  }
+}
+
+TEST(ConeProjection, OfAStepSeesWhatIsOutsideByMoreThanRounding) {
+  const FrictionCone cone{1, 0.5, FrictionSection::disc()};
+  const Vector3d outside(1e13, 0.5e13 * (1 + 1e-12), 0);
+  const std::optional<Vector3d> step = cone.project_step(outside, Vector3d::Zero());
+  ASSERT_TRUE(step);
+  EXPECT_NEAR(step->norm(), 5 / std::sqrt(1.25), 1e-2);
+  EXPECT_EQ(cone.project_step({1e13, 0.5e13 * (1 + 4e-16), 0}, Vector3d::Zero()), Vector3d::Zero());
+}
+
 TEST(SupportFunction, IsTheLargestDissipationOfTheSection) {
   const Vector3d u(0, 3, 4);
   EXPECT_DOUBLE_EQ((FrictionCone{2, 1, FrictionSection::disc()}).support_against(u), 5);

@@ -106,8 +106,8 @@ StepProblem stiff_problem(std::uint64_t seed) {
 }
 
 // All of these have a solution (theorem 2.2 of Anitescu & Potra 2002). Rows hold to rounding of the
-// velocities at them and momentum to rounding of the impulses, however much these cancel. For a few
-// of them impulses are so large beside the data that the certificate does not believe in them.
+// velocities at them and momentum to rounding of the impulses, however much these cancel: some
+// 2e-16 of them, which beyond the cap count 1e5 times (T20).
 TEST(SaddleCondensation, MakesLemkeSolveStepsOfStiffSprings) {
   LemkeSolver lemke;
   int num_converged = 0;
@@ -116,10 +116,10 @@ TEST(SaddleCondensation, MakesLemkeSolveStepsOfStiffSprings) {
     StepSolution answer;
     if (lemke.solve(problem, answer).status != SolverStatus::kConverged) continue;
     ++num_converged;
-    EXPECT_LE(certify(problem, answer).momentum, 1e-14) << seed;
+    EXPECT_LE(certify(problem, answer).momentum, 1e-10) << seed;
     EXPECT_LE(SaddlePolish::compute_drift(problem, answer), 1e-6) << seed;
   }
-  EXPECT_GE(num_converged, 495);
+  EXPECT_EQ(num_converged, 500);
 }
 
 TEST(SaddleCondensation, RefusesWhatHasNothingToCondense) {

@@ -156,6 +156,79 @@ TEST(SaddlePolish, FindsBoundsAndContactsThatWereMissed) {
   EXPECT_EQ(polished.r[0], 1);
 }
 
+// A milligram on a rough floor that springs press down and push along it: friction is on the edge
+// of its cone to rounding of 10¹³, beside which the velocity that says slip is nothing.
+TEST(SaddlePolish, TakesFrictionOnTheEdgeForSlip) {
+  const double m = 1e-6, C = 1e-13, mu = 0.3;
+  StepProblem problem;
+  problem.add_mass_block(2) << m, 0, 0, m;
+  problem.p = {3e-6, -2e-6};
+  for (const double bias : {1.0, -1.0}) {
+    problem.add_bilateral_row({.compliance = C, .bias = bias});
+    problem.bilateral.add_entry(0, 2) << (bias > 0), (bias < 0);
+  }
+  problem.add_contact({.num_tangents = 1, .mu = mu, .section = {}, .key = 0});
+  problem.contacts.add_entry(0, 2) << 0, 1, 1, 0;
+  StepSolution answer, polished;
+  answer.w = {1 - mu + 1e-7, 0};
+  answer.lambda = {mu / C, -1 / C};
+  answer.r = {1 / C, -mu / C};
+  ASSERT_TRUE(SaddlePolish().polish(problem, answer, 0, polished));
+  EXPECT_NEAR(polished.w[0], 1 - mu, 1e-15);
+  EXPECT_NEAR(polished.w[1], 0, 1e-18);
+  EXPECT_LE(SaddlePolish::compute_miss(problem, polished).of_data, 1e-15);
+}
+
+TEST(SaddlePolish, EnumerationNeedsNoStart) {
+  LemkeSolver lemke;
+  SaddlePolish polish;
+  int num_found = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const StepProblem problem =
+        testing::random_problem(seed, {.max_contacts = 2, .max_bodies = 3, .max_bilateral = 3});
+    StepSolution exact, found;
+    if (lemke.solve(problem, exact).status != SolverStatus::kConverged) continue;
+    if (!polish.enumerate(problem, kRounding, found)) continue;
+    ++num_found;
+    EXPECT_TRUE(certify(problem, found).meets(kRounding))
+        << seed << " " << certify(problem, found).residual();
+  }
+  EXPECT_GT(num_found, 50);
+}
+
+TEST(SaddlePolish, EnumerationRefusesWhatHasTooManyStatuses) {
+  SaddlePolish polish;
+  StepSolution found;
+  for (const FrictionSection& section : {FrictionSection::disc(), FrictionSection::polygon(64)}) {
+    StepProblem problem;
+    problem.add_mass_block(3).setIdentity();
+    problem.p = {1, 2, 3};
+    for (int j = 0; j < 2; ++j) {
+      problem.add_contact({.num_tangents = 2, .mu = 0.5, .section = section, .key = 0});
+      problem.contacts.add_entry(0, 3).setIdentity();
+    }
+    EXPECT_FALSE(polish.enumerate(problem, kRounding, found)) << to_text(section);
+  }
+  EXPECT_FALSE(polish.enumerate({}, kRounding, found));
+}
+
+// An error of the data is one whatever else moves; rounding of them is none.
+TEST(SaddlePolish, MissIsRelativeToTheDataOfTheWholeProblem) {
+  StepProblem problem;
+  problem.add_mass_block(1)(0, 0) = 1;
+  problem.add_mass_block(1)(0, 0) = 1;
+  problem.p = {0, 2};
+  for (int b = 0; b < 2; ++b) add_normal(problem, b, 1, 0);
+  StepSolution answer;
+  answer.w = {1e-6, 0};
+  answer.r = {1e-6, 1};
+  const SaddlePolish::Miss miss = SaddlePolish::compute_miss(problem, answer);
+  EXPECT_NEAR(miss.of_data, 0.5e-6, 1e-12);
+  EXPECT_NEAR(miss.of_motion, 1, 1e-12);
+  EXPECT_TRUE((SaddlePolish::Miss{1e-17, 0.5} < SaddlePolish::Miss{1e-16, 0.6}));
+  EXPECT_TRUE((SaddlePolish::Miss{1e-12, 0.6} < SaddlePolish::Miss{1e-9, 0.5}));
+}
+
 TEST(SaddlePolish, RefusesProblemsWithoutRowsAndLargeOnes) {
   StepProblem problem;
   StepSolution answer, polished;

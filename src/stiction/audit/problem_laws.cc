@@ -23,8 +23,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 /// (T21), (T22): a share of what other impulses could do counts as an impulse, and impulses that
-/// cancel count up to a multiple of the data.
-constexpr double kBackground = 1e-4, kDataFactor = 1e7;
+/// cancel count up to a multiple of the data. (T20): beyond that a share of them counts.
+constexpr double kBackground = 1e-4, kDataFactor = 1e7, kBalanceShare = 1e-5;
 
 /// Not a number is the worst.
 void raise(double& largest, double value) {
@@ -112,8 +112,8 @@ class Judge {
 
   ResidualBounds judge() {
     prepare_blocks();
-    judge_momentum();
     measure_data();
+    judge_momentum();
     judge_rows();
     judge_contacts();
     return bounds_;
@@ -184,17 +184,17 @@ class Judge {
   void judge_momentum() {
     for (int b = 0; b < problem_.num_blocks(); ++b) {
       const Block& block = blocks_[b];
-      raise(load_, block.load);
+      const double scale = block.load > cap_ ? cap_ + kBalanceShare * block.load : block.load;
       const double error = norm(b, block.residual);
       // ‖x‖ of all vectors with |x_i| ≤ rounding_i is at most √n times that of the worst entry.
       double slack = 0;
       for (Eigen::Index i = 0; i < block.rounding.size(); ++i)
         slack += block.rounding[i] * norm(b, VectorXd::Unit(block.rounding.size(), i));
       const double low = std::max(0.0, error - slack), high = error + slack;
-      const double figure = low == 0 ? 0 : low / block.load;
-      hold(Law::kMomentum, {error, slack, block.load}, [&] { return names_.block(b); });
+      const double figure = low == 0 ? 0 : low / scale;
+      hold(Law::kMomentum, {error, slack, scale}, [&] { return names_.block(b); });
       raise(bounds_.momentum_low, figure);
-      raise(bounds_.momentum_high, block.load > 0 ? high / block.load : 0);
+      raise(bounds_.momentum_high, scale > 0 ? high / scale : 0);
     }
   }
 
@@ -220,7 +220,10 @@ class Judge {
   }
 
   void measure_data() {
-    for (const Block& block : blocks_) raise(data_, block.momentum);
+    for (const Block& block : blocks_) {
+      raise(data_, block.momentum);
+      raise(load_, block.load);
+    }
     for (int i = 0; i < problem_.num_bilateral(); ++i) {
       const double omega = own_delassus(problem_.bilateral, i)(0, 0) + problem_.compliance[i];
       row_omega_.push_back(omega);

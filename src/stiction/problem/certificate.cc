@@ -27,13 +27,16 @@ constexpr double kLocalShare = 1e-4;
 /// Share of the impulses at a row that counts likewise: their rounding, 2e-16, is then far below.
 constexpr double kRoundingShare = 1e-7;
 
+/// Share of the work of an impulse on the data that counts beside the energy at hand: the rounding
+/// of rows, some 2e-16 of the data, is then below 1e-11. (T23)
+constexpr double kWorkRoundingShare = 1e-4;
+
+/// Share of the impulses on a block beyond the cap that counts in the balance of its momentum:
+/// their rounding, some 2e-16 of them, is then below 1e-10. (T20)
+constexpr double kBalanceShare = 1e-5;
+
 /// Contacts that one task takes: some ten microseconds.
 constexpr int kContactGrain = 64;
-
-/// Beyond the cap, where impulses grow against a contradiction, their rounding is an error, too.
-double excess_rounding(double impulse, double cap) {
-  return impulse > cap ? std::numeric_limits<double>::epsilon() * impulse : 0;
-}
 
 bool all_finite(const std::vector<double>& values) {
   bool is_finite = true;  // without a branch per number
@@ -102,11 +105,12 @@ Certificate Certifier::judge(const StepProblem& problem, const StepSolution& sol
   if (!rows_.gather(problem, solution)) return Certificate::invalid();
 
   Certificate certificate;
-  certificate.momentum = momentum_residual();
-  const double data = measure_data(problem);
+  data_ = measure_data(problem);
   // Without any data the impulses are all there is.
-  data_cap_ = data > 0 ? kDataFactor * data : kInfinity;
-  data_floor_ = kLocalShare * data;
+  data_cap_ = data_ > 0 ? kDataFactor * data_ : kInfinity;
+  data_floor_ = kLocalShare * data_;
+  root_energy_ = measure_root_energy(problem);
+  certificate.momentum = momentum_residual();
   double largest = 0;
   for (const MassBlockView& block : rows_.blocks()) largest = std::max(largest, block.involved);
   load_ = std::min(largest, data_cap_);
@@ -141,8 +145,11 @@ std::optional<Certificate> Certifier::recall_last(const StepProblem& problem,
 
 double Certifier::momentum_residual() const {
   double worst = 0;
-  for (const MassBlockView& block : rows_.blocks())
-    worst = worse(worst, relative(block.defect, block.involved));
+  for (const MassBlockView& block : rows_.blocks()) {
+    const double scale =
+        block.involved > data_cap_ ? data_cap_ + kBalanceShare * block.involved : block.involved;
+    worst = worse(worst, relative(block.defect, scale));
+  }
   return worst;
 }
 
@@ -168,6 +175,36 @@ double Certifier::measure_data(const StepProblem& problem) {
         largest = worse(largest, std::abs(problem.contact_bias[row]) / std::sqrt(own));
     }
   return largest;
+}
+
+/// The root of the energy at hand: the data, or what a compliant row holds before the step, b²/C. A
+/// spring of stiffness γ and extension φ has γφ², far more than b²/ω where masses are light beside
+/// it. Not below the data. (T22)
+double Certifier::measure_root_energy(const StepProblem& problem) const {
+  double largest = 0;
+  const auto include = [&](double bias, double compliance) {
+    if (compliance > 0) largest = worse(largest, bias * bias / compliance);
+  };
+  for (int i = 0; i < problem.num_bilateral(); ++i) include(problem.bias[i], problem.compliance[i]);
+  for (int i = 0; i < problem.num_contact_rows(); ++i)
+    include(problem.contact_bias[i], problem.contact_compliance[i]);
+  return worse(data_, std::sqrt(largest));
+}
+
+/// Where impulses grow against a contradiction their rounding is an error, too: beyond the cap, as
+/// a share of the energy at hand instead of the data. Exact answers of stiff springs that press
+/// light bodies against contacts have impulses beyond any multiple of the data alone.
+double Certifier::excess_rounding(double impulse) const {
+  if (!(impulse > data_cap_) || !(impulse > kDataFactor * root_energy_)) return 0;
+  return std::numeric_limits<double>::epsilon() * impulse * (data_ / root_energy_);
+}
+
+/// What an impulse beyond the cap does on the error of its row, as a share of the energy at hand.
+/// An error that is small beside the data can be friction that drives what it should brake. (T23)
+double Certifier::work_error(double impulse, double error) const {
+  if (error == 0 || !(impulse > data_cap_)) return 0;
+  const double inverse = 1 / root_energy_, share = impulse * inverse;
+  return share * error * inverse / (1 + kWorkRoundingShare * share * data_ * inverse);
 }
 
 /// The largest momentum of the blocks that a row touches, in √J.
@@ -213,7 +250,9 @@ void Certifier::judge_row(const StepProblem& problem, int row, double lambda) {
   // Within the bounds the error is the step itself, which the difference would lose beside a large
   // impulse.
   const double error = projected == shifted ? step : lambda - projected;
-  row_error = std::abs(error) * weight + excess_rounding(impulse, data_cap_);
+  row_error = std::abs(error) * weight;
+  motion_ = worse(motion_, work_error(impulse, row_error));
+  row_error += excess_rounding(impulse);
   const double inverse = 1 / weight, bias_impulse = std::abs(bias) * inverse;
   const double reach =
       std::min((view.arm * load_ + view.reach) * inverse + bias_impulse, data_cap_);
@@ -246,13 +285,14 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
 Certifier::Verdict Certifier::judge_contact(const StepProblem& problem, int contact,
                                             const double* impulse) const {
   const ContactFigures figures =
-      measure_contact(problem, contact, rows_.contacts()[contact], impulse, load_);
-  const double error = figures.error + excess_rounding(figures.impulse, data_cap_);
+      measure_contact(problem, contact, rows_.contacts()[contact], impulse, {load_, data_cap_});
+  const double error = figures.error + excess_rounding(figures.impulse);
   if (!figures.is_scaled) return {.error = error};
   const double reach = std::min(figures.reach, data_cap_);
   const double data = local_data(problem.contacts, contact) + data_floor_ + kRoundingShare * reach;
   return {.error = error,
-          .motion = energy_error(error, std::max(data, figures.bias)),
+          .motion = worse(work_error(figures.impulse, figures.error),
+                          energy_error(error, std::max(data, figures.bias))),
           .impulse = figures.impulse,
           .reach = reach};
 }

@@ -7,7 +7,8 @@
 //   bilateral (T21): worst row of |λ − P_[lo,hi](λ − ρ(Gw + Cλ − b))| √W over the impulses;
 //   cone      (T22): worst contact of ‖r − P_K(r − ρ(u + μσ_B(−u_T) n))‖ √W over the impulses;
 //
-//   motion    (T23): worst row or contact of (error in √J / momenta and biases at hand there)²;
+//   motion    (T23): worst row or contact of (error in √J / momenta and biases at hand there)²,
+//     and of the work of impulses far beyond the data on their errors over the energy at hand;
 //
 // with ρ = 1/W the local effective mass, for normal and tangents apart.
 #pragma once
@@ -71,6 +72,9 @@ class Certifier {
   Certificate judge(const StepProblem& problem, const StepSolution& solution);
   double momentum_residual() const;
   double measure_data(const StepProblem& problem);
+  double measure_root_energy(const StepProblem& problem) const;
+  double excess_rounding(double impulse) const;
+  double work_error(double impulse, double error) const;
   double local_data(const BlockRows& rows, int row_block) const;
   double bilateral_residual(const StepProblem& problem, const StepSolution& solution);
   void judge_row(const StepProblem& problem, int row, double lambda);
@@ -83,12 +87,14 @@ class Certifier {
 
   WorkerPool* workers_;
   CertificateRows rows_;
-  double data_cap_ = 0;    // what impulses may amount to, in √J; see kDataFactor
-  double data_floor_ = 0;  // what counts as data of every row
-  double load_ = 0;        // impulses on the most loaded block, within the cap
-  double motion_ = 0;      // (T23) so far
-  double total_ = 0;       // Σ impulses of the rows or contacts at hand, in √J
-  double background_ = 0;  // the largest that impulses could do to one of them, within the cap
+  double data_ = 0;         // momenta and biases of the problem, in √J
+  double root_energy_ = 0;  // of the energy at hand, in √J
+  double data_cap_ = 0;     // what impulses may amount to, in √J; see kDataFactor
+  double data_floor_ = 0;   // what counts as data of every row
+  double load_ = 0;         // impulses on the most loaded block, within the cap
+  double motion_ = 0;       // (T23) so far
+  double total_ = 0;        // Σ impulses of the rows or contacts at hand, in √J
+  double background_ = 0;   // the largest that impulses could do to one of them, within the cap
   std::vector<double> row_error_, contact_error_;  // in √J, of (T21) and (T22)
   double row_scale_ = 0, contact_scale_ = 0;       // what they are relative to
   std::vector<double> row_root_;                   // √W of bilateral rows

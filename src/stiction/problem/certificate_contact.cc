@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "stiction/problem/cone_projection.h"
 
@@ -87,9 +88,17 @@ double cone_error(const FrictionCone& cone, const Vector3d& r, const Vector3d& u
   return std::sqrt(square);
 }
 
+/// The same beyond the cap, where an error in the last place of r would be taken for one of û: a
+/// contact that slips is off the edge of its cone by as much, however exact the answer.
+double large_cone_error(const FrictionCone& cone, const Vector3d& r, const Vector3d& u) {
+  const Vector3d u_hat(u[0] + cone.mu * cone.support_against(u), u[1], u[2]);
+  const std::optional<Vector3d> step = cone.project_step(r, -u_hat);
+  return step ? step->norm() : cone_error(cone, r, u);
+}
+
 template <int kRows>
 ContactFigures measure(const StepProblem& problem, int index, const RowBlockView& view,
-                       const double* r, double load) {
+                       const double* r, const ImpulseScale& scale) {
   const int row = problem.contacts.row_start(index);
   const double mu = problem.mu[index], *bias = problem.contact_bias.data() + row;
   const auto contact = complete<kRows>(view, r, problem.contact_compliance.data() + row, bias);
@@ -109,14 +118,15 @@ ContactFigures measure(const StepProblem& problem, int index, const RowBlockView
     const double s = i == 0 ? normal : tangential, bias_impulse = std::abs(bias[i]) * s;
     impulse[i] = r[i] * (i == 0 ? weight.normal : weight.tangential);
     u[i] = contact.u[i] * s;
-    const double reach = (view.arm[i] * load + view.reach[i]) * s + bias_impulse;
+    const double reach = (view.arm[i] * scale.load + view.reach[i]) * s + bias_impulse;
     impulse_square += impulse[i] * impulse[i];
     reach_square += reach * reach;
     figures.bias = std::max(figures.bias, bias_impulse);
   }
   const FrictionCone cone{kRows - 1, mu * normal * weight.tangential, problem.section[index]};
-  figures.error = cone_error(cone, impulse, u);
   figures.impulse = std::sqrt(impulse_square);
+  figures.error = figures.impulse > scale.cap ? large_cone_error(cone, impulse, u)
+                                              : cone_error(cone, impulse, u);
   figures.reach = std::sqrt(reach_square);
   return figures;
 }
@@ -124,14 +134,14 @@ ContactFigures measure(const StepProblem& problem, int index, const RowBlockView
 }  // namespace
 
 ContactFigures measure_contact(const StepProblem& problem, int contact, const RowBlockView& view,
-                               const double* r, double load) {
+                               const double* r, const ImpulseScale& scale) {
   switch (problem.contacts.num_rows(contact)) {
     case 1:
-      return measure<1>(problem, contact, view, r, load);
+      return measure<1>(problem, contact, view, r, scale);
     case 2:
-      return measure<2>(problem, contact, view, r, load);
+      return measure<2>(problem, contact, view, r, scale);
     default:
-      return measure<3>(problem, contact, view, r, load);
+      return measure<3>(problem, contact, view, r, scale);
   }
 }
 

@@ -13,12 +13,18 @@ struct ContactFigures {
   bool is_scaled = false;
   double error = 0;    // ‖r − P_K(r − û)‖
   double impulse = 0;  // ‖r‖
-  double reach = 0;    // what impulses of the size of `load`, and the biases, could do here
+  double reach = 0;    // what impulses of the size of the load, and the biases, could do here
   double bias = 0;     // the largest of a row
 };
 
-/// `r` are the impulses of the contact, `load` what impulses on a mass block amount to, in √J.
+/// What impulses of the problem amount to, in √J.
+struct ImpulseScale {
+  double load = 0;  // on the most loaded mass block
+  double cap = 0;   // of those that the data call for; larger ones have errors in their last places
+};
+
+/// `r` are the impulses of the contact.
 ContactFigures measure_contact(const StepProblem& problem, int contact, const RowBlockView& view,
-                               const double* r, double load);
+                               const double* r, const ImpulseScale& scale);
 
 }  // namespace stiction

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "stiction/problem/friction_section.h"
 
@@ -25,6 +26,13 @@ struct FrictionCone {
     if (mu == 0 || num_tangents == 0) return {std::max(0.0, z[0]), 0, 0};
     return is_round() ? project_onto_round(z) : project_onto_polyhedron(z);
   }
+
+  /// P_K(r + d) − r for r in K, or off it by rounding, without the cancellation of an r that is far
+  /// longer than d: the projection of d onto what the faces of K near r leave. Faces that pass r
+  /// within some units of its last place pass through it: r and μ are known no better, and with
+  /// another μ in the last place they would. Nothing where d is not small enough for that.
+  std::optional<Eigen::Vector3d> project_step(const Eigen::Vector3d& r,
+                                              const Eigen::Vector3d& d) const;
 
   /// σ_B(−u_T) = max {−bᵀu_T : b ∈ B}: the dissipation that maximal friction owes per unit μν.
   double support_against(const Eigen::Vector3d& u) const {
@@ -47,6 +55,15 @@ struct FrictionCone {
   }
   Eigen::Vector3d project_onto_polyhedron(const Eigen::Vector3d& z) const;
   double support_of_polygon(const Eigen::Vector3d& u) const;
+
+  /// A half-space outward·x ≤ room of steps x from a point of K.
+  struct Face {
+    Eigen::Vector3d outward{0, 0, 0};
+    double room = 0;
+  };
+  struct Faces;
+  Face face_at(const Eigen::Vector3d& r, double apothem, const Eigen::Vector2d& direction) const;
+  Faces find_faces(const Eigen::Vector3d& r, double reach) const;
 };
 
 }  // namespace stiction

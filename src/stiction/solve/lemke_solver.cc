@@ -175,7 +175,8 @@ struct Pipeline {
 /// How good an answer is to others than this method.
 struct Standing {
   double measure = std::numeric_limits<double>::infinity();  // of the judge
-  double drift = std::numeric_limits<double>::infinity();    // SaddlePolish::compute_drift
+  SaddlePolish::Miss miss{std::numeric_limits<double>::infinity(),
+                          std::numeric_limits<double>::infinity()};
 };
 
 /// What the attempts have come to so far. The answer is written when it is better than before.
@@ -297,11 +298,11 @@ struct LemkeSolver::Workspace {
   /// one then.
   bool polish(const StepProblem& problem, Standing& standing, StepSolution& solution);
   Standing assess(const StepProblem& problem, const StepSolution& solution) {
-    return {acceptance.measure(problem, solution), SaddlePolish::compute_drift(problem, solution)};
+    return {acceptance.measure(problem, solution), SaddlePolish::compute_miss(problem, solution)};
   }
   bool is_better(const Standing& a, const Standing& b) const {
-    return std::pair(std::max(a.measure, enough), a.drift) <
-           std::pair(std::max(b.measure, enough), b.drift);
+    return std::pair(std::max(a.measure, enough), a.miss) <
+           std::pair(std::max(b.measure, enough), b.miss);
   }
   /// Where polishing is not enough: the pivots may have ended on a ray, or in a wrong basis whose
   /// violation is small beside impulses but not beside motions. The same methods on the condensed
@@ -315,7 +316,7 @@ struct LemkeSolver::Workspace {
                    Progress& progress);
   bool is_content(const Standing& standing) const {
     return standing.measure <= fine ||
-           (standing.measure <= acceptance.tolerance() && standing.drift <= kGrossDrift);
+           (standing.measure <= acceptance.tolerance() && standing.miss.of_motion <= kGrossDrift);
   }
 };
 
@@ -325,7 +326,8 @@ LemkeSolver::~LemkeSolver() = default;
 
 bool LemkeSolver::Workspace::polish(const StepProblem& problem, Standing& standing,
                                     StepSolution& solution) {
-  const bool is_fine = standing.measure <= fine && standing.drift <= SaddlePolish::kNoDrift;
+  const bool is_fine =
+      standing.measure <= fine && standing.miss.of_motion <= SaddlePolish::kNoDrift;
   if (is_fine || !problem.coupling.is_empty()) return false;
   if (!saddle.polish(problem, solution, enough, polished)) return false;
   const Standing after = assess(problem, polished);
@@ -391,6 +393,8 @@ void LemkeSolver::Workspace::search(const StepProblem& problem, StepSolution& so
   if (!had_answer) return;  // every attempt ended on a ray
   try_attempts<double>(problem, kDoubleAttempts, in_double, solution, progress);
   try_attempts<long double>(problem, kLongAttempts, in_long_double, solution, progress);
+  if (!is_content(progress.standing) && saddle.enumerate(problem, enough, trial))
+    keep_better(problem, kEnumerationStage, solution, progress);
 }
 
 SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& solution) {

@@ -36,7 +36,8 @@ class LemkeSolver : public Solver {
   ///   5 enumeration of all bases, for small problems with direct coupling
   /// An answer whose velocities show the rounding of impulses is polished (saddle_polish.h). Where
   /// the judge is still not content, the problem without bodies and joints
-  /// (saddle_condensation.h, stage 4) and all attempts follow, each polished.
+  /// (saddle_condensation.h, stage 4) and all attempts follow, each polished, and then all statuses
+  /// of a small problem (stage 5).
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
  private:

@@ -20,6 +20,8 @@ using Real = long double;
 /// Of a small problem. Larger ones get fewer, so that the sum of size³ stays below the second.
 constexpr int kMinIterations = 4, kDigitIterations = 12, kMaxIterations = 40;
 constexpr double kBudget = 2e7;
+/// Newton steps for given statuses, all but the first of which take back rounding.
+constexpr int kRefinements = 3;
 /// After as many, statuses change one at a time, which cannot cycle as easily.
 constexpr int kBlockIterations = 8;
 /// A step that is smaller than this share of velocities and of impulses changes nothing in double.
@@ -55,6 +57,9 @@ struct Corners {
 /// would hide it.
 constexpr Real kProbe = 1e-3L;
 
+/// Of μν, the rounding of friction that is meant to be on the edge of its section.
+constexpr Real kEdge = 8 * std::numeric_limits<double>::epsilon();
+
 /// Where the point of scale·B that is nearest to t lies.
 int find_side(const Corners& corners, Real scale, const std::array<Real, 2>& t) {
   constexpr Real kTurn = 2 * std::numbers::pi_v<Real>;
@@ -81,6 +86,10 @@ struct ContactLaw {
 struct SaddlePolish::Workspace : SaddleSystem {
   void start(const StepProblem& problem, const StepSolution& answer);
   bool step(const StepProblem& problem, bool one_by_one);
+  bool move(const StepProblem& problem);
+  int count_statuses(const StepProblem& problem, int index) const;
+  int choose_status(const StepProblem& problem, int index, int choice) const;
+  bool choose_statuses(const StepProblem& problem, int combination);
   void write(const StepProblem& problem, StepSolution& solution);
   void balance_block(const StepProblem& problem, int block, StepSolution& solution);
 
@@ -90,6 +99,7 @@ struct SaddlePolish::Workspace : SaddleSystem {
   int read_contact(const StepProblem& problem, int contact) const;
   int read_friction(const StepProblem& problem, int contact, Real scale) const;
   Real scaled_mu(const StepProblem& problem, int contact) const;
+  bool slips_at_edge(int row, int num_tangents, Real scale, int was) const;
   std::array<Real, 2> shifted_friction(int row, int num_tangents) const;
   ContactLaw make_law(const StepProblem& problem, int contact) const;
   void set_slip(const StepProblem& problem, int contact, ContactLaw& law) const;
@@ -173,9 +183,25 @@ int SaddlePolish::Workspace::read_contact(const StepProblem& problem, int contac
   const Real scale = scaled_mu(problem, contact) * normal;
   if (num_tangents == 2 && problem.section[contact].kind != FrictionSection::Kind::kDisc)
     return read_friction(problem, contact, scale);
-  const std::array<Real, 2> t = shifted_friction(row, num_tangents);
-  if (scale > 0 && std::hypot(t[0], t[1]) <= scale) return kStick;
+  std::array<Real, 2> t = shifted_friction(row, num_tangents);
+  if (slips_at_edge(row, num_tangents, scale, status[num_bilateral + contact]))
+    t = {z[num_dofs + row + 1], num_tangents == 2 ? z[num_dofs + row + 2] : 0};
+  else if (scale > 0 && std::hypot(t[0], t[1]) <= scale)
+    return kStick;
   return num_tangents == 2 ? kDiscSlip : t[0] >= 0 ? kCorner : kCorner + 2;
+}
+
+/// Whether friction of a round section is on its edge to the rounding of the answer that all began
+/// with, and against a velocity that the rounding would hide.
+bool SaddlePolish::Workspace::slips_at_edge(int row, int num_tangents, Real scale, int was) const {
+  if (was == kStick || was == kOpen) return false;  // these have friction, or u, from equations
+  Real work = 0, square = 0;
+  for (int k = 1; k <= num_tangents; ++k) {
+    const Real friction = z[num_dofs + row + k];
+    work += friction * u[row + k];
+    square += friction * friction;
+  }
+  return work < 0 && std::sqrt(square) >= (1 - kEdge) * scale;
 }
 
 /// Of a section with corners. From the edge of it statuses walk from a corner to the sides next to
@@ -185,11 +211,13 @@ int SaddlePolish::Workspace::read_friction(const StepProblem& problem, int conta
   const int row = num_bilateral + problem.contacts.row_start(contact);
   const int was = status[num_bilateral + contact];
   const Corners corners = Corners::of(problem.section[contact]);
-  if (was < kCorner) return find_side(corners, scale, shifted_friction(row, 2));
   const std::array<Real, 2> beta = {z[num_dofs + row + 1], z[num_dofs + row + 2]};
+  const bool is_at_edge =
+      was == kUnknown && find_side(corners, (1 - kEdge) * scale, beta) != kStick;
+  if (was < kCorner && !is_at_edge) return find_side(corners, scale, shifted_friction(row, 2));
   const Real speed = std::hypot(u[row + 1], u[row + 2]);
   const Real probe = speed > 0 ? kProbe * scale / speed : 0;
-  if ((was - kCorner) % 2 == 0)
+  if (is_at_edge || (was - kCorner) % 2 == 0)
     return find_side(corners, scale, {beta[0] - probe * u[row + 1], beta[1] - probe * u[row + 2]});
   const Real c = std::cos(corners.angle(was)), s = std::sin(corners.angle(was));
   const Real along = c * beta[1] - s * beta[0];
@@ -282,10 +310,14 @@ void SaddlePolish::Workspace::set_equations(const StepProblem& problem) {
   }
 }
 
-/// One Newton step; false if it leads nowhere or changes nothing any more.
 bool SaddlePolish::Workspace::step(const StepProblem& problem, bool one_by_one) {
   evaluate();
   update_statuses(problem, one_by_one);
+  return move(problem);
+}
+
+/// One Newton step for the statuses at hand; false if it leads nowhere or changes nothing any more.
+bool SaddlePolish::Workspace::move(const StepProblem& problem) {
   set_equations(problem);
   lu.factor();
   lu.solve(defect);
@@ -362,6 +394,7 @@ int count_iterations(int size, bool is_content) {
 /// or by their momenta alone.
 struct RowSum {
   double u = 0, size = 0;
+  double mobility = 0;  // Σ J_k²/M_kk
 };
 
 RowSum sum_row(const StepProblem& problem, const BlockRows& rows, int row_block, int row,
@@ -381,25 +414,47 @@ RowSum sum_row(const StepProblem& problem, const BlockRows& rows, int row_block,
       energy += velocity[k] * velocity[k] * m + momentum[k] * momentum[k] * inverse;
     }
     sum.size += std::sqrt(mobility * energy);
+    sum.mobility += mobility;
   }
   return sum;
 }
 
-double drift_of(RowSum sum, double compliant, double bias) {
-  const double u = std::abs(sum.u + compliant + bias);
-  return u > 0 ? u / (sum.size + std::abs(compliant) + std::abs(bias)) : 0;
-}
+/// Of all rows that hold.
+struct MissSum {
+  double error = 0, data = 0;  // [J], the largest squares
+  double of_motion = 0;
+
+  void add(const RowSum& sum, double compliance, double impulse, double bias) {
+    const double compliant = compliance * impulse, size = sum.size + std::abs(bias);
+    const double u = std::abs(sum.u + compliant + bias);
+    const double omega = sum.mobility + compliance;
+    if (u > 0) of_motion = std::max(of_motion, u / (size + std::abs(compliant)));
+    if (!(omega > 0)) return;
+    const double inverse = 1 / omega;
+    error = std::max(error, u * u * inverse);
+    data = std::max(data, size * size * inverse);
+  }
+};
+
+/// Errors of the data below this are rounding.
+constexpr double kDataRounding = 16 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
-double SaddlePolish::compute_drift(const StepProblem& problem, const StepSolution& answer) {
-  if (!problem.coupling.is_empty()) return 0;
-  double worst = 0;
+bool SaddlePolish::Miss::operator<(const Miss& other) const {
+  return std::pair(std::max(of_data, kDataRounding), of_motion) <
+         std::pair(std::max(other.of_data, kDataRounding), other.of_motion);
+}
+
+SaddlePolish::Miss SaddlePolish::compute_miss(const StepProblem& problem,
+                                              const StepSolution& answer) {
+  if (!problem.coupling.is_empty()) return {};
+  MissSum worst;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     const double lambda = answer.lambda[i];
     if (lambda > problem.lower[i] && lambda < problem.upper[i])
-      worst = std::max(worst, drift_of(sum_row(problem, problem.bilateral, i, 0, answer.w),
-                                       problem.compliance[i] * lambda, -problem.bias[i]));
+      worst.add(sum_row(problem, problem.bilateral, i, 0, answer.w), problem.compliance[i], lambda,
+                -problem.bias[i]);
   }
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int first = problem.contacts.row_start(j), num_rows = problem.contacts.num_rows(j);
@@ -408,15 +463,73 @@ double SaddlePolish::compute_drift(const StepProblem& problem, const StepSolutio
     const double friction = num_rows == 1 ? 0 : std::hypot(r[1], num_rows == 3 ? r[2] : 0);
     const int num_held = friction < kSurelyStuck * problem.mu[j] * r[0] ? num_rows : 1;
     for (int k = 0; k < num_held; ++k)
-      worst = std::max(worst, drift_of(sum_row(problem, problem.contacts, j, k, answer.w),
-                                       problem.contact_compliance[first + k] * r[k],
-                                       problem.contact_bias[first + k]));
+      worst.add(sum_row(problem, problem.contacts, j, k, answer.w),
+                problem.contact_compliance[first + k], r[k], problem.contact_bias[first + k]);
   }
-  return worst;
+  return {worst.data > 0 ? std::sqrt(worst.error / worst.data) : 0, worst.of_motion};
 }
 
 SaddlePolish::SaddlePolish() : workspace_(std::make_unique<Workspace>()) {}
 SaddlePolish::~SaddlePolish() = default;
+
+/// What a row or contact may do; 0: more than can be counted.
+int SaddlePolish::Workspace::count_statuses(const StepProblem& problem, int index) const {
+  if (index < num_bilateral)
+    return 1 + std::isfinite(problem.lower[index]) + std::isfinite(problem.upper[index]);
+  const int contact = index - num_bilateral, num_tangents = problem.contacts.num_rows(contact) - 1;
+  if (num_tangents == 0) return 2;
+  if (num_tangents == 1) return problem.mu[contact] > 0 ? 4 : 2;
+  if (problem.section[contact].kind == FrictionSection::Kind::kDisc) return 0;
+  return problem.mu[contact] > 0 ? 2 + 2 * Corners::of(problem.section[contact]).count : 2;
+}
+
+int SaddlePolish::Workspace::choose_status(const StepProblem& problem, int index,
+                                           int choice) const {
+  if (index < num_bilateral)
+    return choice == 0                                          ? kHeld
+           : choice == 1 && std::isfinite(problem.lower[index]) ? kAtLower
+                                                                : kAtUpper;
+  if (choice == 0) return kOpen;
+  const int contact = index - num_bilateral, num_tangents = problem.contacts.num_rows(contact) - 1;
+  if (num_tangents > 0 && !(problem.mu[contact] > 0)) return kCorner;  // with no friction at all
+  return choice == 1 ? kStick : kCorner + (num_tangents == 1 ? 2 : 1) * (choice - 2);
+}
+
+/// The combination with this number, in mixed radix; false if there is none.
+bool SaddlePolish::Workspace::choose_statuses(const StepProblem& problem, int combination) {
+  for (int i = 0; i < static_cast<int>(status.size()); ++i) {
+    const int count = count_statuses(problem, i);
+    if (count == 0) return false;
+    status[i] = choose_status(problem, i, combination % count);
+    combination /= count;
+  }
+  return combination == 0;
+}
+
+bool SaddlePolish::enumerate(const StepProblem& problem, double enough, StepSolution& best) {
+  Workspace& work = *workspace_;
+  if (problem.num_rows() == 0 || problem.num_dofs() + problem.num_rows() > kMaxSize) return false;
+  if (!problem.coupling.is_empty() || !work.load(problem)) return false;
+  work.trial.set_zero(problem);
+  work.start(problem, work.trial);
+  double least = std::numeric_limits<double>::infinity();
+  if (work.choose_statuses(problem, kMaxCombinations)) return false;  // there are more
+  for (int combination = 0; work.choose_statuses(problem, combination); ++combination) {
+    std::fill(work.z.begin(), work.z.end(), Real(0));
+    for (int k = 0; k < kRefinements; ++k) {
+      work.evaluate();
+      if (!work.move(problem)) break;
+    }
+    work.write(problem, work.trial);
+    if (!work.trial.is_finite()) continue;
+    const double found = work.certifier.certify(problem, work.trial).residual();
+    if (!(found < least)) continue;
+    least = found;
+    best = work.trial;
+    if (found <= enough) break;
+  }
+  return std::isfinite(least);
+}
 
 bool SaddlePolish::polish(const StepProblem& problem, const StepSolution& answer, double enough,
                           StepSolution& polished) {
@@ -426,7 +539,7 @@ bool SaddlePolish::polish(const StepProblem& problem, const StepSolution& answer
   work.start(problem, answer);
   const auto judge = [&](const StepSolution& solution) {
     return std::pair(std::max(work.certifier.certify(problem, solution).residual(), enough),
-                     compute_drift(problem, solution));
+                     compute_miss(problem, solution));
   };
   std::pair best = judge(answer);
   bool is_better = false, goes_on = true;
@@ -435,7 +548,8 @@ bool SaddlePolish::polish(const StepProblem& problem, const StepSolution& answer
     goes_on = work.step(problem, iteration >= kBlockIterations);
     work.write(problem, work.trial);
     const std::pair now = judge(work.trial);
-    if (!(now < best)) continue;
+    const bool is_invalid = now.first > enough && std::isinf(now.first);
+    if (is_invalid || !(now < best)) continue;
     best = now;
     polished = work.trial;
     is_better = true;

@@ -29,17 +29,35 @@ class SaddlePolish {
   SaddlePolish();
   ~SaddlePolish();
 
-  /// The largest share of the motion of the bodies at a row that holds by which it misses all the
-  /// same; above kNoDrift that is more than rounding. The certificate may forgive it beside the
-  /// impulses, but a joint between stiff springs would drift by it. One pass over the rows; 0 for
-  /// problems with direct coupling.
-  static double compute_drift(const StepProblem& problem, const StepSolution& answer);
+  /// How far rows that hold miss all the same. The certificate may forgive it, but a joint between
+  /// stiff springs would drift by it, and impulses far beyond the data do work on it.
+  struct Miss {
+    /// The largest error in √J as a share of the momenta and biases of the problem.
+    double of_data = 0;
+    /// The largest error as a share of the motion of the bodies at that row; above kNoDrift that is
+    /// more than rounding.
+    double of_motion = 0;
+    /// What differs by rounding of the data is told apart by motions.
+    bool operator<(const Miss& other) const;
+  };
+  /// One pass over the rows; 0 for problems with direct coupling.
+  static Miss compute_miss(const StepProblem& problem, const StepSolution& answer);
+  static double compute_drift(const StepProblem& problem, const StepSolution& answer) {
+    return compute_miss(problem, answer).of_motion;
+  }
 
   /// Solves `problem` from `answer`, which has to be finite and of the right size, into `polished`.
-  /// True if that is the better one: in its certificate or, if both are below `enough`, in its
-  /// drift. Does not try above kMaxSize. Does not allocate once its storage has grown.
+  /// True if that is the better one: in its certificate or, if both are below `enough`, in what its
+  /// rows miss. Does not try above kMaxSize. Does not allocate once its storage has grown.
   bool polish(const StepProblem& problem, const StepSolution& answer, double enough,
               StepSolution& polished);
+
+  /// Tries all combinations of statuses of a problem that has no more than kMaxCombinations of
+  /// them, until the certificate of one is at most `enough`; the best one is the answer. False if
+  /// none was tried. For what pivoting cannot tell apart: between stiff springs velocities that say
+  /// which contact slips can be 10⁻²⁰ of what the impulses amount to.
+  static constexpr int kMaxCombinations = 6000;
+  bool enumerate(const StepProblem& problem, double enough, StepSolution& best);
 
  private:
   struct Workspace;
