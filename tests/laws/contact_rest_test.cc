@@ -196,5 +196,35 @@ TEST(ContactRest, AWallDoesNotMoveAtALooseTolerance) {
   }
 }
 
+// Light bodies under a heavy one: errors that are small beside what is carried rock what carries.
+TEST(ContactRest, AStackWithTheWeightOnTopDoesNotMoveAtALooseTolerance) {
+  constexpr double kSize = 0.5, kSeat = 1e-9;  // [m]
+  constexpr int kNumCubes = 10;
+  RigidBodyBuilder world;
+  world.set_gravity({0, 0, -kGravity});
+  const MaterialId material = world.add_material({.name = "stone", .mu = 0.5});
+  world.add_shape({.shape = Plane{}, .material = material});
+  for (int i = 0; i < kNumCubes; ++i) {
+    const Box shape{Vector3d::Constant(kSize)};
+    const double density = i + 1 < kNumCubes ? 1e3 : 1e6;
+    const BodyId body = world.add_body({.name = "cube " + std::to_string(i),
+                                        .position = {0, 0, (i + 0.5) * kSize - (i + 1) * kSeat}},
+                                       {{.shape = shape, .density = density}});
+    world.add_shape({.body = body, .shape = shape, .material = material});
+  }
+  for (const char* scheme : {"moreau", "spook"}) {
+    SCOPED_TRACE(scheme);
+    Simulation simulation(world.build_model(), {.scheme = scheme,
+                                                .h = 1.0 / 60,
+                                                .tolerance = 1e-6,
+                                                .friction = {FrictionSection::Kind::kDisc, 0}});
+    const VectorXd start = simulation.state().q;
+    for (int n = 0; n < fewer_sanitized(300); ++n) simulation.step();
+    // What the seats give way, and no more.
+    EXPECT_LE((simulation.state().q - start).lpNorm<Eigen::Infinity>(), 2 * kNumCubes * kSeat);
+    EXPECT_GE(simulation.summary().gap_min, -2 * kSeat);
+  }
+}
+
 }  // namespace
 }  // namespace stiction

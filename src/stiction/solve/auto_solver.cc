@@ -53,6 +53,10 @@ constexpr int kFewSweeps = 20;
 constexpr int kManyDiscs = 300;
 /// Up to this number Newton's method costs next to nothing.
 constexpr int kFewDiscs = 30;
+/// Up to this number what rests gets it first: its answers are right to rounding, so that in the
+/// end one step is the same as the next, and costs next to nothing. Newton's method on the bodies
+/// leaves errors in the forces, which rock a stack of 1,000 times the density on top.
+constexpr int kSomeDiscs = 60;
 /// From impulses of the step before they mostly do. What rests comes to rest entirely if there are
 /// some in every step.
 constexpr int kWarmSweeps = 300;
@@ -110,6 +114,7 @@ struct Traits {
   bool is_impact = false;                                            // takes no time
   bool is_warm = false;   // there are impulses to start from
   bool is_loose = false;  // some sweeps will do for what moves
+  bool is_precise_at_rest() const { return num_contacts <= kSomeDiscs && !is_loose; }
 };
 
 Traits inspect(const StepProblem& problem) {
@@ -138,6 +143,7 @@ std::span<const Method> choose_for_steps(const Traits& traits) {
   using enum Method;
   static constexpr Method kForFewDiscs[] = {kBodyNewton, kPreciseNewton};
   static constexpr Method kForFewLooseDiscs[] = {kBodyNewton, kWarmSweeps, kPreciseNewton};
+  static constexpr Method kForSomeDiscs[] = {kBodyNewton, kPreciseNewton, kWarmSweeps};
   static constexpr Method kForDiscs[] = {kBodyNewton, kWarmSweeps};
   static constexpr Method kForFirstDiscs[] = {kPreciseNewton, kAdmm};
   static constexpr Method kForManyCorners[] = {kDirect};
@@ -150,6 +156,7 @@ std::span<const Method> choose_for_steps(const Traits& traits) {
     return methods.subspan(traits.is_warm ? 0 : 1);
   }
   if (traits.is_impact) return std::span(kForDiscs).subspan(1);
+  if (traits.is_warm && traits.is_precise_at_rest()) return kForSomeDiscs;
   return traits.is_warm ? std::span<const Method>(kForDiscs) : kForFirstDiscs;
 }
 
@@ -335,6 +342,7 @@ class AutoSolver::Team {
     constexpr double kShortest = 1e-4;  // [s] no limit would be none at all
     const double seconds = deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0;
     solver(method).set_time_limit(seconds);
+    body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
     run(problem, solver(method),
         is_cold     ? cold_
         : is_newton ? start
@@ -418,6 +426,7 @@ class AutoSolver::Team {
     if ((best == 0 && is_precise) || !rests(problem, solution)) return;
     if (method != Method::kBodyNewton) {
       trial_ = solution;
+      body_newton_.set_leaves_rest(false);
       const SolverReport outcome = body_newton_.solve(problem, trial_);
       report.iterations += outcome.iterations;
       if (outcome.status == SolverStatus::kConverged) {

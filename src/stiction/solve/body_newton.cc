@@ -46,6 +46,10 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
     return {.status = SolverStatus::kUnsupported, .has_answer = false};
   }
   SolverReport report{.status = SolverStatus::kMaxIterations};
+  if (leaves_rest_ && !moves(problem)) {
+    report.has_answer = false;
+    return report;
+  }
   double level = judge_.evaluate(blocks_, state_);
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};

@@ -46,6 +46,8 @@ class BodyNewton final : public Solver {
   /// kUnsupported if the problem is not one for this method. `iterations` count factorisations.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
   const Certifier* certifier() const override { return &acceptance_.certifier(); }
+  /// Whether problems that rest are left, without an answer, to methods that are exact there.
+  void set_leaves_rest(bool leaves) { leaves_rest_ = leaves; }
 
  private:
   /// Impulse of a unit and −∂x/∂u, 3 × 3 row by row.
@@ -70,6 +72,7 @@ class BodyNewton final : public Solver {
   bool moves(const StepProblem& problem) const;
 
   BodyNewtonOptions options_;
+  bool leaves_rest_ = false;
   Acceptance acceptance_;
   ContactBlocks blocks_;
   GaussSeidelResidual judge_;
