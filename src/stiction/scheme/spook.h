@@ -5,9 +5,9 @@
 //   C = 4εφ/h²,  φ = 1/(1 + 4τ/h)
 //
 // Contacts that touch and approach strike first, in a stage of its own (their §8). Two additions:
-// the stiffness of forces that turn with the bodies, in M̂ (T28), without which heavy chains come
-// apart; and, instead of the linear step, an iteration to the end of the step that conserves energy
-// (T31, MidpointStep).
+// the stiffness of forces that turn with the bodies, in M̂ and in rows (T28), without which heavy
+// chains come apart; and, instead of the linear step, an iteration to the end of the step that
+// conserves energy (T31, MidpointStep).
 #pragma once
 
 #include "stiction/scheme/impact.h"
