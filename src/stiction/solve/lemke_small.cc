@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "stiction/base/known_size.h"
+
 namespace stiction {
 namespace {
 
@@ -15,12 +17,6 @@ constexpr double kLexicographic = 1e-11;
 
 /// A pivot below this is compared with its column before it is believed.
 constexpr double kSmallPivot = 1e-6;
-
-/// The size that the compiler knows or, with kSize = 0, the given one.
-template <int kSize>
-constexpr int known(int size) {
-  return kSize > 0 ? kSize : size;
-}
 
 constexpr std::uint64_t bit(int row) { return std::uint64_t{1} << row; }
 bool has_several(std::uint64_t rows) { return (rows & (rows - 1)) != 0; }
