@@ -12,6 +12,9 @@ namespace stiction {
 
 namespace {
 
+/// Of the own residual: nothing is left to gain.
+constexpr double kExact = 1e-14;
+
 constexpr int kSmallRows = 60;  // below it Newton steps from zero cost less than any starter
 constexpr int kPlainIterations = 12;
 constexpr double kNear = 1e-3;     // residuals from which plain steps may be polished
@@ -171,8 +174,14 @@ SolverReport NewtonSolver::solve(const StepProblem& problem, StepSolution& solut
   work.deadline = Deadline(options_.max_seconds);
   work.goal = options_.tolerance;
   work.start(problem, solution);
-  if (!work.is_open() && acceptance_.accepts(problem, solution)) return {};
-  work.iterate(options_);
+  if (!work.is_open() && acceptance_.accepts(problem, solution)) {
+    if (!options_.improves_starts || work.residual <= kExact) return {};
+    work.goal = kExact;
+    work.limit = options_.max_iterations;
+    work.run_polish();
+  } else {
+    work.iterate(options_);
+  }
   bool is_accepted = false;
   for (int refusals = 0; refusals <= kMaxRefusals; ++refusals) {
     work.other = work.x;

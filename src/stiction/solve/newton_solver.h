@@ -29,6 +29,7 @@ struct NewtonOptions {
   double max_seconds = 0;        // 0: no limit
   int starter_iterations = 100;  // of ADMM; 0: none
   bool has_interior_stage = true;
+  bool improves_starts = false;  // also those that will do: what rests comes to rest to rounding
 };
 
 class NewtonSolver : public Solver {
