@@ -137,7 +137,7 @@ TEST(Impact, OfSpooksStageNeverRaisesTheKineticEnergy) {
   Random random(1);
   for (int k = 0; k < 200; ++k) {
     const double e1 = random.uniform(), compliance = std::pow(10, random.uniform(-6, 1));
-    const Model model = cradle(e1, e1, ImpactLaw::kNewton, ImpactLaw::kNewton);
+    const ContactModel model(cradle(e1, e1, ImpactLaw::kNewton, ImpactLaw::kNewton));
     State state = model.initial_state();
     state.v << random.uniform(0, 1), random.uniform(-1, 0), random.uniform(-2, -1);
     SolveStage stage(*solver, 1e-9);

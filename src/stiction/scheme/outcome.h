@@ -18,6 +18,7 @@ class OutcomeReader {
  public:
   /// Empties contacts, joint impulses, work and events of `result`.
   void begin(const ContactModel& model, StepResult& result);
+  void begin(ContactModel&&, StepResult&) = delete;  // it has to outlive the reading
 
   /// One solved problem that takes v_start to v_end. `share` is the part of it that was used: an
   /// event may cut a step short.
