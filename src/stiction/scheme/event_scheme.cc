@@ -230,13 +230,23 @@ void EventScheme::accept(const Context& c, const Attempt& attempt, double time) 
         contact_status(attempt.assembly.problem(), attempt.solution, static_cast<int>(j));
   evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
   ++c.result.substeps;
-  if (!projects_) return;
-  // Without location the projection would open again what the step has closed, and nobody would
-  // see it.
-  const int closed = options_.events.collisions ? -1 : find_deepest_inactive();
-  project(c);
-  evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
-  if (closed >= 0) strike(c, closed);
+  if (projects_) {
+    // Without location the projection would open again what the step has closed, and nobody would
+    // see it.
+    const int closed = options_.events.collisions ? -1 : find_deepest_inactive();
+    project(c);
+    evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
+    if (closed >= 0) strike(c, closed);
+  }
+  let_go_what_left();
+}
+
+/// Contacts that were held and have left all the same are in flight, long enough to be followed.
+/// Held any longer they would press across the gap, and the projection would close it at the
+/// expense of springs.
+void EventScheme::let_go_what_left() {
+  for (std::size_t j = 0; j < is_held_.size(); ++j)
+    if (status_[j] == ContactStatus::kOpen && !is_touching(static_cast<int>(j))) is_held_[j] = 0;
 }
 
 /// The inactive contact that penetrates most at gaps_; −1 if none does.

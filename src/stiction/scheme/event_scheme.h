@@ -69,6 +69,7 @@ class EventScheme final : public Scheme {
     is_held_[contact] = 1;
     has_new_hold_ = true;
   }
+  void let_go_what_left();
   double take(const Context& c, Attempt& attempt);
   void accept(const Context& c, const Attempt& attempt, double time);
   int find_deepest_inactive() const;
