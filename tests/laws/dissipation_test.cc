@@ -192,6 +192,26 @@ TEST(Dissipation, LinearlyImplicitEulerNeverRaisesTheEnergyOf1000RandomSystems) 
     expect_dissipation("linearly-implicit-euler", seed);
 }
 
+// A stiff spring throws a contact back sooner than a step can follow, so that it is held; before
+// the next collision of the same step it leaves by metres all the same.
+TEST(Dissipation, HeldContactsThatLeaveAreNotPulledBack) {
+  for (const std::uint64_t seed : {2527, 6567}) expect_dissipation("linearly-implicit-euler", seed);
+}
+
+// While one contact leaves, stiff springs close another one, from decimetres away, within less than
+// the shortest step.
+TEST(Dissipation, ContactsThatAreApartAreNotHeld) {
+  for (const std::uint64_t seed : {11242, 12431, 16626, 19367, 19513})
+    expect_dissipation("linearly-implicit-euler", seed);
+}
+
+// Friction sticks in one step and lets go in one that is longer by rounding, which closes a contact
+// that no step meets.
+TEST(Dissipation, ContactsThatNoStepMeetsAreNotStruck) {
+  for (const std::uint64_t seed : {8467, 12071, 12999})
+    expect_dissipation("linearly-implicit-euler", seed);
+}
+
 TEST(Dissipation, AnitescuPotraNeverRaisesTheEnergyOf1000SystemsWithoutSprings) {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) expect_dissipation("anitescu-potra", seed);
 }

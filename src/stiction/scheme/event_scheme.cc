@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stiction/base/root.h"
 #include "stiction/scheme/gap_path.h"
 
 namespace stiction {
@@ -20,6 +19,11 @@ constexpr int kShortEvents = 8;
 
 /// Nor does a step with this many events go on locating them, however far they are apart.
 constexpr std::size_t kMaxEvents = 10000;
+
+/// Of the way that a gap goes in a substep, what may be left of it where it closes: far more than
+/// the tolerance of time leaves. What is left beyond, the motion jumps over as the substep grows,
+/// since friction has more than one answer.
+constexpr double kClosed = 1e-9;
 
 /// Error control: safety factor and limits for the change of the substep.
 constexpr double kSafety = 0.9, kLargestCut = 0.2, kLargestGrowth = 5;
@@ -192,7 +196,11 @@ double EventScheme::take(const Context& c, Attempt& attempt) {
   if (options_.events.transitions && rule_->order() > 1 && take_transition(c, attempt, time))
     return time;
   if (time > 0) accept(c, attempt, time);
-  if (collision) strike(c, collision->contact);
+  if (!collision) return time;
+  if (collision->is_met)
+    strike(c, collision->contact);
+  else
+    count_break();
   return time;
 }
 
@@ -230,13 +238,23 @@ void EventScheme::accept(const Context& c, const Attempt& attempt, double time) 
         contact_status(attempt.assembly.problem(), attempt.solution, static_cast<int>(j));
   evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
   ++c.result.substeps;
-  if (!projects_) return;
-  // Without location the projection would open again what the step has closed, and nobody would
-  // see it.
-  const int closed = options_.events.collisions ? -1 : find_deepest_inactive();
-  project(c);
-  evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
-  if (closed >= 0) strike(c, closed);
+  if (projects_) {
+    // Without location the projection would open again what the step has closed, and nobody would
+    // see it.
+    const int closed = options_.events.collisions ? -1 : find_deepest_inactive();
+    project(c);
+    evaluator_.compute_gaps(c.model, state_.t, state_.q, gaps_);
+    if (closed >= 0) strike(c, closed);
+  }
+  let_go_what_left();
+}
+
+/// Contacts that were held and have left all the same are in flight, long enough to be followed.
+/// Held any longer they would press across the gap, and the projection would close it at the
+/// expense of springs.
+void EventScheme::let_go_what_left() {
+  for (std::size_t j = 0; j < is_held_.size(); ++j)
+    if (status_[j] == ContactStatus::kOpen && !is_touching(static_cast<int>(j))) is_held_[j] = 0;
 }
 
 /// The inactive contact that penetrates most at gaps_; −1 if none does.
@@ -294,41 +312,72 @@ std::optional<EventScheme::Collision> EventScheme::find_collision_on_path(const 
   return first;
 }
 
+/// The smallest of the gaps, of inactive contacts alone. Where it is not a number the step has gone
+/// too far.
+EventScheme::Lowest EventScheme::find_lowest(const VectorXd& gaps, Inactive which) const {
+  Lowest lowest;
+  for (int j = 0; j < gaps.size(); ++j) {
+    if (is_active_[j] || gaps[j] >= lowest.gap) continue;
+    if (which != Inactive::kAll && is_touching(j) != (which == Inactive::kTouching)) continue;
+    lowest = {std::isnan(gaps[j]) ? -std::numeric_limits<double>::infinity() : gaps[j], j};
+  }
+  return lowest;
+}
+
+/// After a substep of that length.
+EventScheme::Lowest EventScheme::find_lowest_after(const Context& c, double length, Inactive which,
+                                                   Attempt& attempt) {
+  run(c, state_, length, attempt);
+  evaluator_.compute_gaps(c.model, attempt.end.t, attempt.end.q, end_gaps_);
+  return find_lowest(end_gaps_, which);
+}
+
 /// For rules whose velocity jumps at the start of a step: the longest step that closes nothing.
 std::optional<EventScheme::Collision> EventScheme::find_collision_by_steps(const Context& c,
                                                                            Attempt& attempt) {
-  int contact = -1;
-  const auto smallest_gap = [&](const VectorXd& gaps) {
-    double smallest = std::numeric_limits<double>::infinity();
-    for (int j = 0; j < c.model.num_contacts(); ++j) {
-      if (is_active_[j] || gaps[j] >= smallest) continue;
-      contact = j;
-      // Where a gap is not a number the step has gone too far.
-      smallest = std::isnan(gaps[j]) ? -std::numeric_limits<double>::infinity() : gaps[j];
-    }
-    return smallest;
-  };
-  const double gap_at_end = smallest_gap(end_gaps_), length = attempt.length;
+  const double length = attempt.length, gap_at_end = find_lowest(end_gaps_, Inactive::kAll).gap;
   if (!(gap_at_end < 0)) return std::nullopt;
-  const auto gap_after = [&](double time) {
-    run(c, state_, time, attempt);
-    evaluator_.compute_gaps(c.model, attempt.end.t, attempt.end.q, end_gaps_);
-    return smallest_gap(end_gaps_);
+  const double gap_at_start = find_lowest(gaps_, Inactive::kAll).gap;
+  if (gap_at_start > contact_tolerance_)
+    return find_closing(c, {.low = 0, .high = length}, gap_at_start, gap_at_end, Inactive::kAll,
+                        attempt);
+  // Something touches and leaves, and something closes: find all of them in flight.
+  double time = length, gap = gap_at_end;
+  while (gap <= 0 && time > floor_)
+    gap = find_lowest_after(c, time /= 2, Inactive::kAll, attempt).gap;
+  if (gap > 0)
+    return find_closing(c, {.low = time, .high = length}, gap, gap_at_end, Inactive::kAll, attempt);
+  if (hold_what_comes_back()) return std::nullopt;
+  // What touched is in flight; something else came from afar within the shortest time.
+  const double gap_apart = find_lowest(gaps_, Inactive::kApart).gap;
+  const std::optional<Collision> collision =
+      find_closing(c, {.low = 0, .high = time}, gap_apart, gap, Inactive::kApart, attempt);
+  if (collision->time > 0 && hold_what_comes_back()) return std::nullopt;
+  return collision;
+}
+
+/// Holds the inactive contact that touched at state_ and is deepest at end_gaps_, if one is closed.
+bool EventScheme::hold_what_comes_back() {
+  const Lowest back = find_lowest(end_gaps_, Inactive::kTouching);
+  if (!(back.gap <= 0)) return false;
+  hold(back.contact);
+  return true;
+}
+
+EventScheme::Collision EventScheme::find_closing(const Context& c, RootBracket bracket,
+                                                 double gap_low, double gap_high, Inactive which,
+                                                 Attempt& attempt) {
+  Lowest lowest;
+  const auto gap_after = [&](double length) {
+    lowest = find_lowest_after(c, length, which, attempt);
+    return lowest.gap;
   };
-  RootBracket bracket{.low = 0, .high = length};
-  double gap_at_start = smallest_gap(gaps_);
-  if (gap_at_start <= contact_tolerance_) {  // it leaves, but comes back: find it in flight
-    bracket.low = length;
-    while (bracket.low > floor_ && (gap_at_start = gap_after(bracket.low /= 2)) <= 0) continue;
-    if (gap_at_start <= 0) {
-      hold(contact);
-      return std::nullopt;
-    }
-  }
-  bracket = find_root(gap_after, bracket, gap_at_start, gap_at_end,
-                      options_.events.time_tolerance * length);
-  if (bracket.low > 0) gap_after(bracket.low);
-  return Collision{bracket.low, contact};
+  bracket = find_root(gap_after, bracket, gap_low, gap_high,
+                      options_.events.time_tolerance * bracket.high);
+  double gap = gap_low;
+  if (bracket.low > 0) gap = gap_after(bracket.low);
+  const double closed = std::max(contact_tolerance_, kClosed * (gap_low - gap_high));
+  return {.time = bracket.low, .contact = lowest.contact, .is_met = gap <= closed};
 }
 
 /// Whether a contact that rebounded within this step and closes again was in flight in between:
@@ -437,8 +486,13 @@ int EventScheme::find_fastest_approach(const Context& c, double slowest) {
 
 void EventScheme::count_event(const Context& c, const StepEvent& event) {
   c.result.events.push_back(event);
-  num_short_ = event.time - last_event_ < floor_ ? num_short_ + 1 : 0;
-  last_event_ = event.time;
+  count_break();
+}
+
+/// The step was broken at state_.
+void EventScheme::count_break() {
+  num_short_ = state_.t - last_event_ < floor_ ? num_short_ + 1 : 0;
+  last_event_ = state_.t;
 }
 
 /// Events follow each other too fast: the rest of the step on position level.

@@ -13,7 +13,9 @@
 #pragma once
 
 #include <array>
+#include <limits>
 
+#include "stiction/base/root.h"
 #include "stiction/scheme/impact.h"
 #include "stiction/scheme/position_level_step.h"
 #include "stiction/scheme/projection.h"
@@ -49,6 +51,12 @@ class EventScheme final : public Scheme {
   struct Collision {
     double time = 0;  // from the start of the substep
     int contact = 0;
+    bool is_met = true;  // false: substeps that are longer close it, but none meets it
+  };
+  enum class Inactive { kAll, kTouching, kApart };  // contacts, by their gap at state_
+  struct Lowest {
+    double gap = std::numeric_limits<double>::infinity();
+    int contact = -1;
   };
   /// What every part of a step needs.
   struct Context {
@@ -69,12 +77,18 @@ class EventScheme final : public Scheme {
     is_held_[contact] = 1;
     has_new_hold_ = true;
   }
+  void let_go_what_left();
   double take(const Context& c, Attempt& attempt);
   void accept(const Context& c, const Attempt& attempt, double time);
   int find_deepest_inactive() const;
   std::optional<Collision> find_collision(const Context& c, Attempt& attempt);
   std::optional<Collision> find_collision_on_path(const Context& c, const Attempt& attempt);
   std::optional<Collision> find_collision_by_steps(const Context& c, Attempt& attempt);
+  Lowest find_lowest(const VectorXd& gaps, Inactive which) const;
+  Lowest find_lowest_after(const Context& c, double length, Inactive which, Attempt& attempt);
+  bool hold_what_comes_back();
+  Collision find_closing(const Context& c, RootBracket bracket, double gap_low, double gap_high,
+                         Inactive which, Attempt& attempt);
   bool stores_energy(const Context& c, const Attempt& attempt, double time);
   bool take_transition(const Context& c, Attempt& attempt, double& time);
   bool is_flight(const Context& c, const Attempt& attempt, const Collision& collision);
@@ -83,6 +97,7 @@ class EventScheme final : public Scheme {
   void guess_status(const Context& c);
   void strike_approaching(const Context& c, double remaining);
   void count_event(const Context& c, const StepEvent& event);
+  void count_break();
   double finish_without_events(const Context& c, double remaining);
   void compute_spring_targets(const Context& c, const VectorXd& v_end, double h);
   void project(const Context& c);
