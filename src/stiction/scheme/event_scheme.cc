@@ -200,7 +200,7 @@ double EventScheme::take(const Context& c, Attempt& attempt) {
   if (collision->is_met)
     strike(c, collision->contact);
   else
-    count_break();
+    ++num_short_;  // nothing is gained by more of them, however far apart
   return time;
 }
 
@@ -486,13 +486,8 @@ int EventScheme::find_fastest_approach(const Context& c, double slowest) {
 
 void EventScheme::count_event(const Context& c, const StepEvent& event) {
   c.result.events.push_back(event);
-  count_break();
-}
-
-/// The step was broken at state_.
-void EventScheme::count_break() {
-  num_short_ = state_.t - last_event_ < floor_ ? num_short_ + 1 : 0;
-  last_event_ = state_.t;
+  num_short_ = event.time - last_event_ < floor_ ? num_short_ + 1 : 0;
+  last_event_ = event.time;
 }
 
 /// Events follow each other too fast: the rest of the step on position level.

@@ -97,7 +97,6 @@ class EventScheme final : public Scheme {
   void guess_status(const Context& c);
   void strike_approaching(const Context& c, double remaining);
   void count_event(const Context& c, const StepEvent& event);
-  void count_break();
   double finish_without_events(const Context& c, double remaining);
   void compute_spring_targets(const Context& c, const VectorXd& v_end, double h);
   void project(const Context& c);
@@ -136,7 +135,7 @@ class EventScheme final : public Scheme {
   double slow_rate_ = 0;   // [m/s] moves a contact by less than its tolerance in the step
   double floor_ = 0;       // [s]
   double last_event_ = 0;  // [s]
-  int num_short_ = 0;      // events in a row that were closer than the floor
+  int num_short_ = 0;      // events in a row that were closer than the floor, or not met
   int max_short_ = 0;      // that many are a Zeno sequence
   double substep_ = 0;     // [s] that error control would take next
 };
