@@ -95,8 +95,10 @@ TEST_P(FclDistance, Agrees) {
     } else if (ours < 0) {
       EXPECT_NEAR(excess, 0, 2 * kDistanceTolerance);
     } else {
+      // Theirs is the distance of two points at which the search ended: never too small, and too
+      // large by 16 mm in one of 100,800 pairs.
       EXPECT_GE(excess, -kRounding);
-      EXPECT_LE(excess, 10 * std::sqrt(kDistanceTolerance));
+      EXPECT_LE(excess, 20 * std::sqrt(kDistanceTolerance));
     }
   }
   EXPECT_LE(num_given_up, kNumPairs / 10);
