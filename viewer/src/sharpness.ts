@@ -7,6 +7,7 @@ const MEMORY = 0.9;
 const STEP = 0.85;
 const COARSEST = 0.5;  // pixels of the picture per pixel of the page
 const REST = 0.25;  // [s] without motion
+const PAUSE = 0.05;  // [s] that motion may pause: rows of a recording and frames are not in step
 
 export class Sharpness {
   private share = 1;
@@ -18,7 +19,7 @@ export class Sharpness {
 
   /** A frame that differs from the last one took so long. */
   noteMotion(seconds: number): void {
-    const goesOn = this.restedFor === 0;  // in slow motion most frames are the same as the one before
+    const goesOn = this.restedFor < PAUSE;  // in slow motion most frames are the same as the one before
     this.restedFor = 0;
     if (!goesOn) return;
     if (this.isSharp && this.share < 1) this.show(this.share);
