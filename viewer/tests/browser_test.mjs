@@ -518,6 +518,7 @@ claim('a rejected step pauses a live run, is explained, and the run goes on with
   await tell(own.address, {set: {parameters: {limit: 10}}});
   await tell(own.address, {play: true});
   await tab.waitForFunction(() => stiction.live.status.state === 'end');
+  await tab.close();  // it would ask on after the end
   assert(await own.end() === 0, 'a run that got over it does not end with 0');
   run('run', '--replay', file('edge.h5'), '--out', file('edge-again.h5'), '--quiet');
   table(file('edge.h5'));
