@@ -107,5 +107,17 @@ TEST(Separation, AgreesWithTheDistancesOfTheEngine) {
   EXPECT_LE(missed, 3);
 }
 
+TEST(Separation, KnowsHowEdgesCrossUnderACommonNormal) {
+  const AuditShape box{Shape{Box{.size = {3, 1, 1}}}};
+  const Pose flat{},
+      turned{{0, 0, 2}, Eigen::AngleAxisd(0.01, Vector3d::UnitZ()).toRotationMatrix()};
+  const Separation::Placed a{box, turned}, b{box, flat};
+  EXPECT_NEAR(Separation::crossing_sine(a, b, Vector3d::UnitZ(), 1e-7), std::sin(0.01), 1e-15);
+  EXPECT_EQ(Separation::crossing_sine(a, b, Vector3d(1, 2, 3).normalized(), 1e-7), 1)
+      << "no normal of two edges";
+  EXPECT_EQ(Separation::crossing_sine(b, b, Vector3d::UnitZ(), 1e-7), 1)
+      << "parallel edges do not cross, the others do at right angles";
+}
+
 }  // namespace
 }  // namespace stiction

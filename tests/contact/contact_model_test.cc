@@ -9,6 +9,7 @@
 #include <set>
 
 #include "stiction/base/random.h"
+#include "stiction/geometry/distance.h"
 #include "stiction/model/rigid_body_builder.h"
 
 namespace stiction {
@@ -313,6 +314,40 @@ TEST(ContactModel, OfAlternativesTheOneWithTheLargestSeparationCounts) {
   EXPECT_NEAR(finite_smallest({0.96, 0, 0.98}), -0.02, 1e-12);
   EXPECT_NEAR(finite_smallest({0.96, 0, 1.03}), 0.03, 1e-12);
   EXPECT_NEAR(finite_smallest({1.05, 0, 0.9}), 0.05, 1e-12);
+}
+
+// The gap of two edges, as lines without ends, may open while the boxes meet: their common normal
+// turns fast where they are nearly parallel, and parts nothing any more. What is left are turns
+// after which the features of no patch face each other.
+TEST(ContactModel, AlternativesDoNotHideOverlaps) {
+  Random random(41);
+  int num_overlaps = 0, num_hidden = 0;
+  for (int k = 0; k < 20000; ++k) {
+    const Box box{.size = {0.1, 0.02, 0.02}};
+    const auto draw = [&] { return random.normal(); };
+    Pose pose{0.04 * Vector3d::NullaryExpr(draw),
+              Quaterniond(Eigen::Vector4d::NullaryExpr(draw)).normalized().toRotationMatrix()};
+    const CollisionShape shape{box};
+    const SignedDistance start = compute_distance(shape, pose, shape, Pose{});
+    pose.position -= (start.gap - random.uniform(0, 1e-3)) * start.normal;
+    ContactModel model = make_pair(box, pose, box);
+    State state = model.initial_state();
+    state.v = VectorXd::NullaryExpr(6, [&] { return random.uniform(-1, 1); });
+    state.v.tail<3>() *= 20;
+    const double h = 2e-3;
+    model.detect(state, h, true);
+    VectorXd q(state.q.size()), gaps(model.num_contacts());
+    model.displace(state.q, state.v, h, q);
+    const Pose end{q.head<3>(), Quaterniond(q[3], q[4], q[5], q[6]).toRotationMatrix()};
+    const double depth = -compute_distance(shape, end, shape, Pose{}).gap;
+    if (depth < 1e-6) continue;
+    ++num_overlaps;
+    model.evaluate_gaps(state.t + h, q, gaps);
+    ASSERT_GT(gaps.size(), 0) << k;
+    if (!(gaps.minCoeff() < 0)) ++num_hidden;
+  }
+  EXPECT_GT(num_overlaps, 1000);
+  EXPECT_LT(num_hidden, 0.002 * num_overlaps);
 }
 
 TEST(ContactModel, InThePlaneThereIsOneTangent) {

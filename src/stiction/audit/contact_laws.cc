@@ -96,7 +96,9 @@ void GeometryLaws::check_contact(const AuditedContact& contact, When when, Audit
   for (const auto& [placed, point] : {std::pair(placed_a, on_a), std::pair(placed_b, on_b)})
     if (placed.shape.is_surface() && !(support <= slack))
       support = std::min(support, size_of(pair) * Separation::off_normal(placed, point, n, slack));
-  report.check(Law::kGaps, support, slack, [&] {
+  const double turned =
+      is_convex ? turn_of_normal(contact, of_a.turn + of_b.turn) * size_of(pair) : 0;
+  report.check(Law::kGaps, support, slack + turned, [&] {
     return fmt::format("{}: how far shapes reach beyond the contact along its normal{} [m]",
                        name_of(contact), place);
   });
@@ -127,12 +129,21 @@ void GeometryLaws::check_along_normal(const AuditedContact& contact, double beyo
                          surfaces_->name_of_object(which));
     });
   }
-  const bool may_turn = !has_face_normal(contact, kPlace) && a.rounding() == 0 && b.rounding() == 0;
-  report.check(Law::kGaps, std::min(std::abs(beyond_a), std::abs(beyond_b)),
-               rounding + (may_turn ? turn * size : 0), [&] {
-                 return fmt::format("{}: gap against that of its shapes along the normal [m]",
-                                    name_of(contact));
-               });
+  const double slack = turn_of_normal(contact, turn) * size;
+  report.check(Law::kGaps, std::min(std::abs(beyond_a), std::abs(beyond_b)), rounding + slack, [&] {
+    return fmt::format("{}: gap against that of its shapes along the normal [m]", name_of(contact));
+  });
+}
+
+/// How far the normal of two crossing edges may have turned, by ψ, while they turned by φ against
+/// each other. Both normals n are perpendicular to one edge; of the other edge d, which crosses it
+/// under θ now, the old one has |n·d| = sin ψ sin θ, and no more than φ, since it was 0.
+double GeometryLaws::turn_of_normal(const AuditedContact& contact, double turn) const {
+  const AuditShape &a = shapes_[contact.shape_a], &b = shapes_[contact.shape_b];
+  if (has_face_normal(contact, kPlace) || a.rounding() > 0 || b.rounding() > 0) return 0;
+  const double sine = Separation::crossing_sine({a, end_[contact.shape_a]},
+                                                {b, end_[contact.shape_b]}, contact.normal, kSnap);
+  return turn < sine ? std::asin(turn / sine) : M_PI / 2;
 }
 
 bool GeometryLaws::has_face_normal(const AuditedContact& contact, double tolerance) const {

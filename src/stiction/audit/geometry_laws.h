@@ -72,6 +72,7 @@ class GeometryLaws {
   void check_along_normal(const AuditedContact& contact, double beyond_a, double beyond_b,
                           double turn, AuditReport& report) const;
   void check_stays(const AuditedContact& contact, When when, AuditReport& report);
+  double turn_of_normal(const AuditedContact& contact, double turn) const;
   bool has_face_normal(const AuditedContact& contact, double tolerance) const;
   void place(double t, const VectorXd& q, std::vector<Pose>& poses) const;
   Travel travel(int shape, const std::vector<Pose>& from, const std::vector<Pose>& to) const;

@@ -450,6 +450,23 @@ double Separation::off_normal(const Placed& surface, const Vector3d& point, cons
   return smallest;
 }
 
+double Separation::crossing_sine(const Placed& a, const Placed& b, const Vector3d& n,
+                                 double tolerance) {
+  double smallest = 1;
+  for (const Vector3d& own_a : a.shape.edges_) {
+    const Vector3d edge_a = a.pose.rotation * own_a;
+    if (std::abs(edge_a.dot(n)) > tolerance) continue;
+    for (const Vector3d& own_b : b.shape.edges_) {
+      const Vector3d edge_b = b.pose.rotation * own_b;
+      const double sine = edge_a.cross(edge_b).norm();
+      // Parallel edges have no common normal.
+      if (std::abs(edge_b.dot(n)) <= tolerance && sine > tolerance)
+        smallest = std::min(smallest, sine);
+    }
+  }
+  return smallest;
+}
+
 double Separation::of_point(const Placed& placed, const Vector3d& point) {
   if (placed.shape.kind_ == AuditShape::Kind::kCylinder) {
     const Vector3d p = placed.pose.rotation.transpose() * (point - placed.pose.position);

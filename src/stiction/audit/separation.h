@@ -86,6 +86,10 @@ class Separation {
   /// on, up to `slack`: the sine of the angle. Infinite where there are none.
   static double off_normal(const Placed& surface, const Eigen::Vector3d& point,
                            const Eigen::Vector3d& n, double slack);
+  /// The sine of the angle between two edges of hulls that have the common normal `n`, up to
+  /// `tolerance`; the smallest if there are several, 1 if there are none.
+  static double crossing_sine(const Placed& a, const Placed& b, const Eigen::Vector3d& n,
+                              double tolerance);
 
  private:
   struct Body;

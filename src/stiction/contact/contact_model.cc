@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "stiction/base/error.h"
+#include "stiction/geometry/distance.h"
 
 namespace stiction {
 namespace {
@@ -17,6 +18,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Shapes reach this much further than they are expected to move, and at least this share of their
 /// size, so that what rests stays in the list.
 constexpr double kReachMargin = 1.25, kSmallestReach = 1e-3;
+
+/// Directions of patches part shapes as far as their gaps say, up to this share of the size.
+constexpr double kSeparationRounding = 1e-12;
 
 /// Contacts that one task takes: some ten microseconds.
 constexpr int kGrain = 64;
@@ -320,42 +324,51 @@ void ContactModel::evaluate_touches(double t, const VectorXd& q,
 
 void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   evaluate_all_gaps(t, q, gaps);
-  suppress_gaps(gaps);
+  suppress_gaps(t, q, gaps);
 }
 
-void ContactModel::suppress_gaps(VectorRef gaps) const {
+void ContactModel::suppress_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   double* detected = gaps.data() + num_fixed_contacts();
-  suppress_alternatives([&](const Patch& patch) { return separation_of(patch, detected); },
+  suppress_alternatives([&](const Patch& patch) { return separation_of(patch, t, q, detected); },
                         [&](int j) { detected[j] = kInfinity; });
 }
 
-void ContactModel::mark_suppressed(const VectorXd& gaps, std::vector<char>& is_suppressed) const {
-  const double* detected = gaps.data() + num_fixed_contacts();
-  is_suppressed.assign(num_contacts(), 0);
-  suppress_alternatives([&](const Patch& patch) { return separation_of(patch, detected); },
-                        [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
-}
-
-void ContactModel::mark_suppressed(const VectorXd& start_gaps, const VectorXd& gaps,
+void ContactModel::mark_suppressed(const GapsAt& start, const GapsAt& end,
                                    const std::vector<char>& is_active,
                                    std::vector<char>& is_suppressed) const {
-  const double* at_start = start_gaps.data() + num_fixed_contacts();
-  const double* detected = gaps.data() + num_fixed_contacts();
+  const auto separation_at = [&](const GapsAt& place, const Patch& patch) {
+    return separation_of(patch, place.t, place.q, place.gaps.data() + num_fixed_contacts());
+  };
   const auto active = is_active.begin() + num_fixed_contacts();
   const auto rank_of = [&](const Patch& patch) {
-    const double before = separation_of(patch, at_start),
-                 separation = separation_of(patch, detected);
+    const auto before = separation_at(start, patch), separation = separation_at(end, patch);
     const bool is_asked = std::find(active + patch.first, active + patch.first + patch.count, 1) !=
                           active + patch.first + patch.count;
-    const bool parts = before >= 0 || (separation >= 0 && !is_asked);
+    const bool parts = before.distance >= 0 || (separation.distance >= 0 && !is_asked);
     return std::pair(parts, parts ? separation : before);
   };
   is_suppressed.assign(num_contacts(), 0);
   suppress_alternatives(rank_of, [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
 }
 
-double ContactModel::separation_of(const Patch& patch, const double* gaps) {
-  return *std::min_element(gaps + patch.first, gaps + patch.first + patch.count);
+/// What the direction of a patch says. Features that have turned away from each other may have any
+/// gap while other parts of their shapes reach further.
+ContactModel::Separation ContactModel::separation_of(const Patch& patch, double t,
+                                                     const VectorXd& q, const double* gaps) const {
+  const auto nearest = static_cast<int>(
+      std::min_element(gaps + patch.first, gaps + patch.first + patch.count) - gaps);
+  const DetectedContact& contact = detected_[nearest];
+  const PartWithSurfaces& part = surfaces_[contact.part];
+  const auto q_part = q_of(q, parts()[part.part]);
+  const auto& objects = part.surfaces->objects();
+  const CollisionShape &a = *objects[contact.a].shape, &b = *objects[contact.b].shape;
+  const Pose pose_a = part.surfaces->place_object(t, q_part, contact.a),
+             pose_b = part.surfaces->place_object(t, q_part, contact.b);
+  const Touch touch = evaluate_touch(contact.candidate, a, pose_a, b, pose_b);
+  const double separation = separation_along(touch.normal, a, pose_a, b, pose_b);
+  const double rounding = kSeparationRounding * std::max(a.size(), b.size());
+  const bool faces = separation >= touch.gap - rounding;
+  return {.is_told = faces || separation >= 0, .distance = faces ? touch.gap : separation};
 }
 
 /// Of the patches of a group only the one of the highest rank counts, the first of equals.
@@ -474,7 +487,7 @@ void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const V
   model.evaluate_fixed_gaps(t, q, gaps);
   model.evaluate_touches(t, q, touches);
   for (int j = model.num_fixed_contacts(); j < model.num_contacts(); ++j) gaps[j] = touches[j].gap;
-  model.suppress_gaps(gaps);
+  model.suppress_gaps(t, q, gaps);
 }
 
 double ContactEvaluator::compute_gap_rate(const ContactModel& model, const State& state,

@@ -106,21 +106,25 @@ class ContactModel : public Model {
   /// The same, infinite for alternatives that do not count.
   void evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const;
   bool has_alternatives() const { return !alternatives_.empty(); }
-  /// Marks, of all contacts, the alternatives that do not count where the gaps are these.
-  void mark_suppressed(const VectorXd& gaps, std::vector<char>& is_suppressed) const;
-  /// The same for a step that began with `start_gaps` and is to end with `gaps`, where the contacts
-  /// `is_active` have been asked to be open. A patch that did not part the solids at the start
-  /// counts only while it parts them unasked, or if there is no better: to open it within the step
-  /// takes energy, whereas what parted them at the start can be kept up without.
-  void mark_suppressed(const VectorXd& start_gaps, const VectorXd& gaps,
-                       const std::vector<char>& is_active, std::vector<char>& is_suppressed) const;
+  /// What evaluate_all_gaps says of (t, q).
+  struct GapsAt {
+    double t;
+    const VectorXd& q;
+    const VectorXd& gaps;
+  };
+  /// Marks, of all contacts, the alternatives that do not count in a step from `start` to `end`
+  /// where the contacts `is_active` have been asked to be open. A patch that did not part the
+  /// solids at the start counts only while it parts them unasked, or if there is no better: to open
+  /// it within the step takes energy, whereas what parted them at the start can be kept up without.
+  void mark_suppressed(const GapsAt& start, const GapsAt& end, const std::vector<char>& is_active,
+                       std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
   /// The rows of contacts [begin, end), one row block each, and their gaps as of evaluate_all_gaps,
   /// into gaps[begin] to gaps[end − 1].
   void append_contacts(double t, const VectorXd& q, int begin, int end, RowSet& out,
                        double* gaps) const;
   /// Turns the gaps of evaluate_all_gaps into those of evaluate_gaps.
-  void suppress_gaps(VectorRef gaps) const;
+  void suppress_gaps(double t, const VectorXd& q, VectorRef gaps) const;
   /// Where shapes touch at (t, q) and how far they are apart, one per contact; those of contacts
   /// that systems name are without meaning.
   void evaluate_touches(double t, const VectorXd& q, std::vector<Touch>& touches) const;
@@ -155,6 +159,12 @@ class ContactModel : public Model {
     bool is_first = true;
     bool operator==(const Patch&) const = default;
   };
+  /// Of two shapes along the direction of a patch; in the order in which patches are preferred.
+  struct Separation {
+    bool is_told = false;  // by its contacts: an overlap has a gap below zero
+    double distance = 0;   // [m]
+    auto operator<=>(const Separation&) const = default;
+  };
   /// A system with shapes.
   struct PartWithSurfaces {
     int part = 0;
@@ -176,7 +186,8 @@ class ContactModel : public Model {
   void visit_touches(double t, const VectorXd& q, const Visit& visit) const;
   template <class Rank, class Suppress>
   void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
-  static double separation_of(const Patch& patch, const double* gaps);
+  Separation separation_of(const Patch& patch, double t, const VectorXd& q,
+                           const double* gaps) const;
 
   VectorXd held_force_;
   CollisionOptions options_;

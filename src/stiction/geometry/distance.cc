@@ -49,10 +49,14 @@ bool are_farther_apart(const CollisionShape& a, const Pose& pose_a, const Collis
   if (distance - a.bounding_radius() - b.bounding_radius() > reach) return true;
   if (!(distance > reach) || !a.is_convex() || !b.is_convex()) return false;
   // Along the line of centres; for bodies that are not elongated this decides most cases.
-  const Vector3d n = w / distance;
+  return separation_along(w / distance, a, pose_a, b, pose_b) > reach;
+}
+
+double separation_along(const Vector3d& n, const CollisionShape& a, const Pose& pose_a,
+                        const CollisionShape& b, const Pose& pose_b) {
   const Vector3d x = a.core_support(-(pose_a.rotation.transpose() * n));
   const Vector3d y = b.core_support(pose_b.rotation.transpose() * n);
-  return n.dot(pose_a * x - pose_b * y) - a.core_radius() - b.core_radius() > reach;
+  return n.dot(pose_a * x - pose_b * y) - a.core_radius() - b.core_radius();
 }
 
 }  // namespace stiction

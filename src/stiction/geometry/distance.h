@@ -42,4 +42,8 @@ SignedDistance compute_distance_within(const CollisionShape& a, const Pose& pose
 bool are_farther_apart(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
                        const Pose& pose_b, double reach);
 
+/// s(n) [m] above, for a unit vector n and convex shapes other than planes.
+double separation_along(const Eigen::Vector3d& n, const CollisionShape& a, const Pose& pose_a,
+                        const CollisionShape& b, const Pose& pose_b);
+
 }  // namespace stiction

@@ -552,7 +552,7 @@ void StepAssembly::evaluate_contacts(const ContactModel& model, const Evaluation
     set.clear();
     model.append_contacts(point.t, point.q, begin, end, set, gaps_.data());
   });
-  model.suppress_gaps(gaps_);
+  model.suppress_gaps(point.t, point.q, gaps_);
 }
 
 /// Falls and rebounds of the contacts that were evaluated.

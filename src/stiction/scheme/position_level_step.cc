@@ -50,9 +50,11 @@ bool PositionLevelStep::add_violated_contacts(const ContactModel& model, const S
 /// Chooses anew which patches of contacts part the solids, as of the prediction. Contacts of
 /// patches that do not count any more are left out, but it is remembered that they took part; those
 /// of new ones enter when they are violated.
-void PositionLevelStep::choose_alternatives(const ContactModel& model, double t) {
-  evaluate_gaps(model, t, prediction_);
-  model.mark_suppressed(start_gaps_, gaps_, is_active_, is_suppressed_);
+void PositionLevelStep::choose_alternatives(const ContactModel& model, const State& start,
+                                            double h) {
+  evaluate_gaps(model, start.t + h, prediction_);
+  model.mark_suppressed({start.t, start.q, start_gaps_}, {start.t + h, prediction_, gaps_},
+                        is_active_, is_suppressed_);
   active_.clear();
   for (int j = 0; j < model.num_contacts(); ++j)
     if (is_active_[j] && !is_suppressed_[j]) active_.push_back(j);
@@ -141,7 +143,9 @@ const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const 
   model.displace(start.q, start.v, h, prediction_);
   evaluate_gaps(model, start.t + h, prediction_);
   is_active_.assign(model.num_contacts(), 0);
-  model.mark_suppressed(start_gaps_, chooses_alternatives ? gaps_ : start_gaps_, is_active_,
+  const ContactModel::GapsAt at_start{start.t, start.q, start_gaps_};
+  const ContactModel::GapsAt at_prediction{start.t + h, prediction_, gaps_};
+  model.mark_suppressed(at_start, chooses_alternatives ? at_prediction : at_start, is_active_,
                         is_suppressed_);
   choose_contacts(model, closed);
 
@@ -171,7 +175,7 @@ const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const 
     last_move = move;
     model.displace(prediction_, move_, damping, prediction_);
     ++report.iterations;
-    if (chooses_alternatives && iteration < kMaxChoices) choose_alternatives(model, start.t + h);
+    if (chooses_alternatives && iteration < kMaxChoices) choose_alternatives(model, start, h);
   }
 }
 

@@ -46,7 +46,7 @@ class PositionLevelStep {
                               const std::vector<ContactStatus>& closed, double h,
                               const Options& options, bool chooses_alternatives, StepForces& forces,
                               SolveStage& solve, State& end, Report& report);
-  void choose_alternatives(const ContactModel& model, double t);
+  void choose_alternatives(const ContactModel& model, const State& start, double h);
   void evaluate_gaps(const ContactModel& model, double t, const VectorXd& q);
   bool add_violated_contacts(const ContactModel& model, const State& end);
   const StepSolution& solve_at_prediction(const ContactModel& model, const State& start, double h,
