@@ -285,23 +285,28 @@ TEST(WeldedBeam, OfLightLinksCarriesAHeavyLoadToTheSide) {
   EXPECT_LT(run.loss, 0.01 * 1e6 * kGravity * kLinks * kLength);
 }
 
+/// Twenty links along x that carry 1,000 kg `aside` of the line, with joints about y. Alternating,
+/// every second joint has its bodies the other way round.
+Model make_chain(JointType type, double aside, bool alternates) {
+  constexpr int kLinks = 20;
+  RigidBodyBuilder world;
+  world.set_gravity({0, 0, -kGravity});
+  for (int i = 0; i < kLinks; ++i) world.add_body(make_link(i));
+  world.add_body(make_load(1000, {kLinks * kLength, aside, 0}));
+  for (int i = 0; i <= kLinks; ++i) {
+    std::array<int, 2> bodies{i - 1, i};
+    if (alternates && i % 2 == 1) std::swap(bodies[0], bodies[1]);
+    world.add_joint({.name = "joint " + std::to_string(i), .type = type, .bodies = bodies},
+                    {.at = {i * kLength, 0, 0}, .axis = {0, 1, 0}});
+  }
+  return world.build_model();
+}
+
 TEST(HingeChain, MovesAsIfALoadToTheSideWereInItsPlane) {
   // The rows that keep axes parallel carry 1,000 kg at 0.5 m; torques across an axis do no work
   // for turns about it. h²τ/I is 400.
-  const auto make_chain = [](double aside) {
-    RigidBodyBuilder world;
-    world.set_gravity({0, 0, -kGravity});
-    constexpr int kLinks = 20;
-    for (int i = 0; i < kLinks; ++i) world.add_body(make_link(i));
-    world.add_body(make_load(1000, {kLinks * kLength, aside, 0}));
-    for (int i = 0; i <= kLinks; ++i)
-      world.add_joint(
-          {.name = "hinge " + std::to_string(i), .type = JointType::kHinge, .bodies = {i - 1, i}},
-          {.at = {i * kLength, 0, 0}, .axis = {0, 1, 0}});
-    return world.build_model();
-  };
-  const TurningRun aside = run_turning(make_chain(0.5), {}, 3),
-                   within = run_turning(make_chain(0), {}, 3);
+  const TurningRun aside = run_turning(make_chain(JointType::kHinge, 0.5, false), {}, 3),
+                   within = run_turning(make_chain(JointType::kHinge, 0, false), {}, 3);
   EXPECT_LT(aside.gap, 5e-3);
   EXPECT_LE(aside.gain, 0);
   const Vector3d shift = aside.end.q.segment<3>(7 * 20) - within.end.q.segment<3>(7 * 20);
@@ -312,23 +317,8 @@ TEST(HingeChain, MovesAsIfALoadToTheSideWereInItsPlane) {
 TEST(CylindricalChain, DoesNotCareWhichBodyOfAJointIsTheFirst) {
   // Forces along axes of the first body pull at it as at the second. Links that are the first body
   // of both of their joints had no stiffness at all.
-  const auto make_chain = [](bool alternates) {
-    RigidBodyBuilder world;
-    world.set_gravity({0, 0, -kGravity});
-    constexpr int kLinks = 20;
-    for (int i = 0; i < kLinks; ++i) world.add_body(make_link(i));
-    world.add_body(make_load(1000, {kLinks * kLength, 0, 0}));
-    for (int i = 0; i <= kLinks; ++i) {
-      std::array<int, 2> bodies{i - 1, i};
-      if (alternates && i % 2 == 1) std::swap(bodies[0], bodies[1]);
-      world.add_joint(
-          {.name = "joint " + std::to_string(i), .type = JointType::kCylindrical, .bodies = bodies},
-          {.at = {i * kLength, 0, 0}, .axis = {0, 1, 0}});
-    }
-    return world.build_model();
-  };
-  const TurningRun same = run_turning(make_chain(false), {}, 3),
-                   alternating = run_turning(make_chain(true), {}, 3);
+  const TurningRun same = run_turning(make_chain(JointType::kCylindrical, 0, false), {}, 3),
+                   alternating = run_turning(make_chain(JointType::kCylindrical, 0, true), {}, 3);
   EXPECT_LT(same.gap, 5e-3);
   EXPECT_LT(alternating.gap, 5e-3);
   EXPECT_LE(alternating.gain, 0);
