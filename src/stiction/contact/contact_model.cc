@@ -296,6 +296,7 @@ TouchingPair ContactModel::evaluate_pair(double t, const VectorXd& q,
 /// visit(j, touch) for all contacts between shapes, j counted from the first of them.
 template <class Visit>
 void ContactModel::visit_touches(double t, const VectorXd& q, const Visit& visit) const {
+  if (detected_.empty()) return;
   run_numbers(workers_.get(), static_cast<int>(detected_.size()), kGrain, [&](int begin, int end) {
     PairPoses poses(t, q);
     for (int j = begin; j < end; ++j) {
@@ -328,6 +329,7 @@ void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) co
 }
 
 void ContactModel::suppress_gaps(double t, const VectorXd& q, VectorRef gaps) const {
+  if (alternatives_.empty()) return;
   double* detected = gaps.data() + num_fixed_contacts();
   suppress_alternatives([&](const Patch& patch) { return separation_of(patch, t, q, detected); },
                         [&](int j) { detected[j] = kInfinity; });

@@ -530,14 +530,20 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
                                          const VectorXd& v, double tolerance) {
   if (model.num_contacts() == 0) return;
   evaluate_contacts(model, point);
-  measure_contacts(model, v);
+  measure_falls(model, v);
   const double share = touching_share(tolerance);
   for (int j = 0; j < model.num_contacts(); ++j) {
     // Not a number counts as touching, so that it is seen.
     if (gaps_[j] > share * falls_[j]) continue;
     double* bias = add_evaluated_contact(model, j);
-    for (int i = 0; i <= model.contact(j).num_tangents; ++i)
-      bias[i] += rebounds_[static_cast<std::size_t>(3) * j + i];
+    const ContactInfo& info = model.contact(j);
+    const RowSet& set = batches_[j / kBatch];
+    for (int i = 0; i <= info.num_tangents; ++i) {
+      const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
+      if (restitution == 0) continue;
+      const double drift = set.drift[set.rows.row_start(j % kBatch) + i];
+      bias[i] += restitution * (row_times(set, j % kBatch, i, v) + drift);
+    }
   }
 }
 
@@ -555,30 +561,19 @@ void StepAssembly::evaluate_contacts(const ContactModel& model, const Evaluation
   model.suppress_gaps(point.t, point.q, gaps_);
 }
 
-/// Falls and rebounds of the contacts that were evaluated.
-void StepAssembly::measure_contacts(const ContactModel& model, const VectorXd& v) {
+/// Of the contacts that were evaluated.
+void StepAssembly::measure_falls(const ContactModel& model, const VectorXd& v) {
   measure_free_fall(model, v);
   falls_.resize(model.num_contacts());
-  rebounds_.assign(static_cast<std::size_t>(3) * model.num_contacts(), 0.0);
   run_blocks(model.workers().get(), model.num_contacts(), kBatch, [&](int begin, int end) {
-    const RowSet& set = batches_[begin / kBatch];
-    for (int j = begin; j < end; ++j) {
-      const ContactInfo& info = model.contact(j);
-      falls_[j] = fall_at_contact(set.rows, j - begin);
-      for (int i = 0; i <= info.num_tangents; ++i) {
-        const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
-        if (restitution == 0) continue;
-        const double drift = set.drift[set.rows.row_start(j - begin) + i];
-        rebounds_[static_cast<std::size_t>(3) * j + i] =
-            restitution * (row_times(set, j - begin, i, v) + drift);
-      }
-    }
+    const BlockRows& rows = batches_[begin / kBatch].rows;
+    for (int j = begin; j < end; ++j) falls_[j] = fall_at_contact(rows, j - begin);
   });
 }
 
 void StepAssembly::find_touching(const ContactModel& model, const VectorXd& v, double tolerance,
                                  std::vector<int>& contacts) {
-  measure_contacts(model, v);
+  measure_falls(model, v);
   const double share = touching_share(tolerance);
   for (int j = 0; j < model.num_contacts(); ++j)
     if (gaps_[j] <= share * falls_[j]) contacts.push_back(j);

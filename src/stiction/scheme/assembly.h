@@ -215,7 +215,7 @@ class StepAssembly {
   }
   void measure_free_fall(const ContactModel& model, const VectorXd& v);
   double fall_at_contact(const BlockRows& rows, int row_block) const;
-  void measure_contacts(const ContactModel& model, const VectorXd& v);
+  void measure_falls(const ContactModel& model, const VectorXd& v);
 
   FrictionSection section_;
   StepProblem problem_;
@@ -225,9 +225,8 @@ class StepAssembly {
   std::vector<double> contact_drifts_;
   std::vector<std::array<Eigen::Vector3d, 2>> contact_tangents_;
   RowSet constraints_, springs_, contact_;
-  std::vector<RowSet> batches_;   // rows of all contacts, kBatch of them in each
-  std::vector<double> falls_;     // how far forces alone move them along their normal
-  std::vector<double> rebounds_;  // what restitution adds to their biases, three per contact
+  std::vector<RowSet> batches_;  // rows of all contacts, kBatch of them in each
+  std::vector<double> falls_;    // how far forces alone move them along their normal
   VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
   std::vector<double> matrix_storage_;
   std::vector<double> traces_, new_traces_;  // of geometric stiffness, per block
