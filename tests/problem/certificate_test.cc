@@ -392,50 +392,57 @@ TEST(Certificate, AllowsNoImpulseAtAnOpenContactThatNothingMoves) {
   EXPECT_FALSE(certify(problem, negative).meets(1));
 }
 
-TEST(Certificate, IsRecalledForTheVerySameNumbersOnly) {
+TEST(Certificate, IsRecalledForTheVerySameAnswerOnly) {
   StepProblem problem = block(2, 2, -1);
   problem.add_bilateral_row({.compliance = 0.1, .bias = 0});
   problem.bilateral.add_entry(0, 2) << 1, 0;
   StepSolution answer = solution({0.75, 0}, {1, -0.5});
   answer.lambda = {0.25};
   Certifier certifier;
-  EXPECT_FALSE(certifier.recall(problem, answer)) << "nothing was kept";
-  const Certificate certificate = certifier.certify_and_keep(problem, answer);
-  EXPECT_EQ(certificate.residual(), certify(problem, answer).residual());
-  (void)certifier.certify(block(3, 1, -1), solution({0, 0}, {1, 0}));  // is not kept
-  ASSERT_TRUE(certifier.recall(problem, answer));
-  EXPECT_EQ(certifier.recall(problem, answer)->residual(), certificate.residual());
-  EXPECT_TRUE(certifier.recall(StepProblem(problem), StepSolution(answer))) << "a copy will do";
-
-  const auto recalls_problem = [&](const auto& change) {
-    StepProblem changed = problem;
-    change(changed);
-    return certifier.recall(changed, answer).has_value();
-  };
+  EXPECT_FALSE(certifier.recall_last(problem, answer)) << "nothing was certified";
+  const Certificate certificate = certifier.certify(problem, answer);
+  ASSERT_TRUE(certifier.recall_last(problem, answer));
+  EXPECT_EQ(certifier.recall_last(problem, answer)->residual(), certificate.residual());
+  EXPECT_TRUE(certifier.recall_last(problem, StepSolution(answer))) << "a copy will do";
+  EXPECT_FALSE(certifier.recall_last(StepProblem(problem), answer)) << "that may be another one";
   const auto up = [](double& x) { x = std::nextafter(x, 10); };
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.h); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.mass_values[3]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.p[1]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.compliance[0]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { p.bias[0] = -0.0; }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { p.lower[0] = -1; }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { p.upper[0] = 1; }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.bilateral.entry_values(0)[1]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.contacts.entry_values(0)[0]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.contact_compliance[1]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.contact_bias[0]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { up(p.mu[0]); }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { ++p.section[0].num_sides; }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { ++p.key[0]; }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { p.add_mass_block(1)(0, 0) = 1; }));
-  EXPECT_FALSE(recalls_problem([&](StepProblem& p) { p.coupling.add_row(); }));
-
   for (std::vector<double> StepSolution::*list :
        {&StepSolution::w, &StepSolution::lambda, &StepSolution::r}) {
     StepSolution changed = answer;
     up((changed.*list)[0]);
-    EXPECT_FALSE(certifier.recall(problem, changed));
+    EXPECT_FALSE(certifier.recall_last(problem, changed));
   }
+  certifier.forget_last();
+  EXPECT_FALSE(certifier.recall_last(problem, answer));
+}
+
+TEST(StepProblem, IsIdenticalToTheBitOnly) {
+  StepProblem problem = block(2, 2, -1);
+  problem.add_bilateral_row({.compliance = 0.1, .bias = 0});
+  problem.bilateral.add_entry(0, 2) << 1, 0;
+  const auto is_identical = [&](const auto& change) {
+    StepProblem changed = problem;
+    change(changed);
+    return changed.is_identical(problem);
+  };
+  const auto up = [](double& x) { x = std::nextafter(x, 10); };
+  EXPECT_TRUE(is_identical([](StepProblem&) {}));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.h); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.mass_values[3]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.p[1]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.compliance[0]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { p.bias[0] = -0.0; }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { p.lower[0] = -1; }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { p.upper[0] = 1; }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.bilateral.entry_values(0)[1]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.contacts.entry_values(0)[0]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.contact_compliance[1]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.contact_bias[0]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { up(p.mu[0]); }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { ++p.section[0].num_sides; }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { ++p.key[0]; }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { p.add_mass_block(1)(0, 0) = 1; }));
+  EXPECT_FALSE(is_identical([&](StepProblem& p) { p.coupling.add_row(); }));
 }
 
 }  // namespace

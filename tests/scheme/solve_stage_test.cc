@@ -36,7 +36,7 @@ TEST(SolveStage, BooksWhatTheCertificateOfTheAnswerIs) {
     stage.begin_step();
     const StepSolution answer = stage.solve(problem);
     ASSERT_NE(solver->certifier(), nullptr);
-    EXPECT_TRUE(solver->certifier()->recall(problem, answer)) << "need not be computed twice";
+    EXPECT_TRUE(solver->certifier()->recall_last(problem, answer)) << "need not be computed twice";
     const Certificate expected = certify(problem, answer);
     EXPECT_EQ(stage.certificate().momentum, expected.momentum);
     EXPECT_EQ(stage.certificate().bilateral, expected.bilateral);
@@ -55,17 +55,25 @@ TEST(SolveStage, AnAnswerThatWasChangedAfterwardsDoesNotKeepItsCertificate) {
   EXPECT_EQ(stage.certificate().momentum, certify(problem, answer).momentum);
 }
 
-TEST(SolveStage, AProblemThatWasChangedAfterwardsHasACertificateOfItsOwn) {
+TEST(SolveStage, WhatWasNotAskedLastIsCertifiedAnew) {
   const std::unique_ptr<Solver> solver = make_solver("auto", 1e-9);
   SolveStage stage(*solver, 1e-8);
-  StepProblem problem = testing::make_four_bars(3);
-  stage.begin_step();
+  const StepProblem problem = testing::make_four_bars(3), other = testing::make_ladder(4, 1e-9);
+  StepProblem heavier = problem;
+  heavier.p[0] += 0.1;
   SolverReport report;
+  stage.begin_step();
   const StepSolution answer = stage.probe(problem, report);
-  problem.p[0] += 0.1;
+  (void)stage.probe(other, report);
   stage.commit(problem, answer, report);
-  EXPECT_FALSE(stage.certificate().meets(1e-8));
   EXPECT_EQ(stage.certificate().momentum, certify(problem, answer).momentum);
+  EXPECT_TRUE(stage.certificate().meets(1e-8));
+
+  stage.begin_step();
+  (void)stage.probe(problem, report);
+  stage.commit(heavier, answer, report);
+  EXPECT_FALSE(stage.certificate().meets(1e-8));
+  EXPECT_EQ(stage.certificate().momentum, certify(heavier, answer).momentum);
 }
 
 }  // namespace

@@ -122,21 +122,6 @@ Certificate Certifier::judge(const StepProblem& problem, const StepSolution& sol
   return certificate;
 }
 
-Certificate Certifier::certify_and_keep(const StepProblem& problem, const StepSolution& solution) {
-  kept_ = certify(problem, solution);
-  kept_problem_ = problem;
-  kept_solution_ = solution;
-  has_kept_ = true;
-  return kept_;
-}
-
-std::optional<Certificate> Certifier::recall(const StepProblem& problem,
-                                             const StepSolution& solution) const {
-  const bool is_same =
-      has_kept_ && solution.is_identical(kept_solution_) && problem.is_identical(kept_problem_);
-  return is_same ? std::optional(kept_) : std::nullopt;
-}
-
 std::optional<Certificate> Certifier::recall_last(const StepProblem& problem,
                                                   const StepSolution& solution) const {
   const bool is_same = last_problem_ == &problem && solution.is_identical(last_solution_);

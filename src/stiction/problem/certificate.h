@@ -52,13 +52,6 @@ class Certifier {
   explicit Certifier(WorkerPool* workers = nullptr) : workers_(workers), rows_(workers) {}
 
   [[nodiscard]] Certificate certify(const StepProblem& problem, const StepSolution& solution);
-  /// The same, and keeps a copy of all numbers for recall().
-  [[nodiscard]] Certificate certify_and_keep(const StepProblem& problem,
-                                             const StepSolution& solution);
-  /// The certificate that was kept last, if it is of this problem and this answer to the bit: what
-  /// certify() would return, for the price of a comparison. Nothing if not.
-  [[nodiscard]] std::optional<Certificate> recall(const StepProblem& problem,
-                                                  const StepSolution& solution) const;
   /// The certificate computed last, if it is of this answer to the bit and of a problem at this
   /// address. For those who know that the problem has not changed since: it is not looked at.
   [[nodiscard]] std::optional<Certificate> recall_last(const StepProblem& problem,
@@ -98,11 +91,6 @@ class Certifier {
   std::vector<double> row_error_, contact_error_;  // in √J, of (T21) and (T22)
   double row_scale_ = 0, contact_scale_ = 0;       // what they are relative to
   std::vector<double> row_root_;                   // √W of bilateral rows
-  // What was certified and kept.
-  bool has_kept_ = false;
-  Certificate kept_;
-  StepProblem kept_problem_;
-  StepSolution kept_solution_;
   // What was certified last.
   const StepProblem* last_problem_ = nullptr;
   StepSolution last_solution_;

@@ -573,6 +573,7 @@ void StepAssembly::measure_falls(const ContactModel& model, const VectorXd& v) {
 
 void StepAssembly::find_touching(const ContactModel& model, const VectorXd& v, double tolerance,
                                  std::vector<int>& contacts) {
+  if (model.num_contacts() == 0) return;
   measure_falls(model, v);
   const double share = touching_share(tolerance);
   for (int j = 0; j < model.num_contacts(); ++j)

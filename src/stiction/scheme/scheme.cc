@@ -33,7 +33,7 @@ void SolveStage::begin_step(const Deadline& deadline) {
 const StepSolution& SolveStage::solve(const StepProblem& problem, const StepSolution* start) {
   SolverReport report;
   probe(problem, report, start);
-  book(problem, solution_, report, was_asked_);
+  commit(problem, solution_, report);
   return solution_;
 }
 
@@ -57,11 +57,12 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
                                 problem.num_contacts() >= kManyContacts &&
                                 solver_->depends_on_problem_alone();
   if (is_worth_keeping) start_ = solution_;
-  was_asked_ = !is_worth_keeping || !recall(problem, report);
-  if (was_asked_) {
+  const bool was_asked = !is_worth_keeping || !recall(problem, report);
+  if (was_asked) {
     report = solver_->solve(problem, solution_);
     if (is_worth_keeping) keep(problem, report);
   }
+  last_asked_ = was_asked ? &problem : nullptr;
   wall_ += watch.lap();
   report_.iterations += report.iterations;
   return solution_;
@@ -87,26 +88,21 @@ void SolveStage::keep(const StepProblem& problem, const SolverReport& report) {
 
 void SolveStage::commit(const StepProblem& problem, const StepSolution& solution,
                         const SolverReport& report) {
-  book(problem, solution, report, false);
-}
-
-void SolveStage::book(const StepProblem& problem, const StepSolution& solution,
-                      const SolverReport& report, bool was_just_solved) {
   report_.stage = std::max(report_.stage, report.stage);
   report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
   Stopwatch watch;
-  if (solver_->parts().empty()) book_part(problem, solution, was_just_solved, -1);
+  if (solver_->parts().empty()) book_part(problem, solution, -1);
   for (const SolvedPart& part : solver_->parts())
-    book_part(*part.problem, *part.solution, false, part.first_block);
+    book_part(*part.problem, *part.solution, part.first_block);
   certify_wall_ += watch.lap();
 }
 
 /// Certifies a problem and counts it among those of the step.
 void SolveStage::book_part(const StepProblem& problem, const StepSolution& solution,
-                           bool was_just_solved, int first_block) {
+                           int first_block) {
   const bool was_good = certificate_.meets(tolerance_);
-  const Certificate found = certify(problem, solution, was_just_solved);
+  const Certificate found = certify(problem, solution);
   certificate_.include(found);
   if (first_block >= 0) part_certificates_.push_back({first_block, found});
   if (was_good && !certificate_.meets(tolerance_))
@@ -115,13 +111,12 @@ void SolveStage::book_part(const StepProblem& problem, const StepSolution& solut
 }
 
 /// A certifier does not care who asks it: one that has just certified these very numbers for the
-/// solver need not do so again. Where the solver has only just returned, the problem is still the
+/// solver need not do so again. Where the solver was asked last about this problem, it is still the
 /// one that it was given, and to compare answers is enough. Offenders are those of our own.
-Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution,
-                                bool was_just_solved) {
-  if (const Certifier* judge = solver_->certifier(); judge != nullptr) {
-    const std::optional<Certificate> known =
-        was_just_solved ? judge->recall_last(problem, solution) : judge->recall(problem, solution);
+Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution) {
+  const Certifier* judge = solver_->certifier();
+  if (judge != nullptr && &problem == last_asked_) {
+    const std::optional<Certificate> known = judge->recall_last(problem, solution);
     if (known && known->meets(tolerance_)) return *known;
   }
   return certifier_.certify(problem, solution);

@@ -115,6 +115,7 @@ class SolveStage {
   /// Solves for a look at the answer: nothing is certified or booked until it is committed.
   const StepSolution& probe(const StepProblem& problem, SolverReport& report,
                             const StepSolution* start = nullptr);
+  /// Books a problem that has not changed since it was probed, and the answer.
   void commit(const StepProblem& problem, const StepSolution& solution, const SolverReport& report);
 
   /// Adds the gap and joint figures of the state that the step ends in.
@@ -147,12 +148,8 @@ class SolveStage {
   };
   bool recall(const StepProblem& problem, SolverReport& report);
   void keep(const StepProblem& problem, const SolverReport& report);
-  void book(const StepProblem& problem, const StepSolution& solution, const SolverReport& report,
-            bool was_just_solved);
-  void book_part(const StepProblem& problem, const StepSolution& solution, bool was_just_solved,
-                 int first_block);
-  Certificate certify(const StepProblem& problem, const StepSolution& solution,
-                      bool was_just_solved);
+  void book_part(const StepProblem& problem, const StepSolution& solution, int first_block);
+  Certificate certify(const StepProblem& problem, const StepSolution& solution);
 
   Solver* solver_;
   double tolerance_;
@@ -161,8 +158,8 @@ class SolveStage {
   ContactEvaluator evaluator_;
   VectorXd gaps_;
   StepSolution start_, solution_;
-  std::array<Solved, 2> last_;  // impact, step
-  bool was_asked_ = false;      // the solver, for the answer in solution_
+  std::array<Solved, 2> last_;               // impact, step
+  const StepProblem* last_asked_ = nullptr;  // of the solver, for the answer in solution_
   Certificate certificate_;
   SolverReport report_;
   double wall_ = 0, certify_wall_ = 0;

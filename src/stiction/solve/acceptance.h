@@ -38,11 +38,6 @@ class Acceptance {
 
   /// The worst of the measures asked for, relative to nothing else; infinite if not finite.
   [[nodiscard]] double measure(const StepProblem& problem, const StepSolution& solution);
-  /// accepts(), and the certificate is kept for those who ask for it afterwards.
-  [[nodiscard]] bool accepts_and_keeps(const StepProblem& problem, const StepSolution& solution) {
-    if (measure_ != StoppingMeasure::kCertificate) return accepts(problem, solution);
-    return certifier_.certify_and_keep(problem, solution).meets(tolerance_);
-  }
   [[nodiscard]] bool accepts(const StepProblem& problem, const StepSolution& solution) {
     return measure(problem, solution) <= tolerance_;
   }

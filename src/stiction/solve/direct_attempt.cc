@@ -264,7 +264,7 @@ bool DirectAttempt::refine_until_judged(const StepProblem& problem, Acceptance& 
   }
   for (int k = 0;; ++k) {
     write(problem);
-    if (judge.accepts_and_keeps(problem, trial_)) return true;
+    if (judge.accepts(problem, trial_)) return true;
     if (k == kMoreRefinements) return false;
     (void)lu_.refine();
   }
