@@ -57,7 +57,7 @@ Outcome step_to_end(Simulation& simulation, const SimulateSettings& settings,
     progress.clear();
     print_message(fmt::format("stiction: {}\n", rejected.what()));
     if (!options.dump.empty()) {
-      write_problem(options.dump, simulation.last_problem());
+      write_problem(options.dump, simulation.rejected_problem());
       print_message(fmt::format("stiction: the problem of this step is in {}\n", options.dump));
     }
     return {"rejected", kAboveTolerance};

@@ -105,9 +105,10 @@ void SolveStage::book_part(const StepProblem& problem, const StepSolution& solut
   const Certificate found = certify(problem, solution);
   certificate_.include(found);
   if (first_block >= 0) part_certificates_.push_back({first_block, found});
-  if (was_good && !certificate_.meets(tolerance_))
-    for (const int j : certifier_.offenders(tolerance_).contacts)
-      offending_contacts_.push_back(problem.key[j]);
+  if (!was_good || certificate_.meets(tolerance_)) return;
+  offending_problem_ = problem;
+  for (const int j : certifier_.offenders(tolerance_).contacts)
+    offending_contacts_.push_back(problem.key[j]);
 }
 
 /// A certifier does not care who asks it: one that has just certified these very numbers for the

@@ -138,6 +138,8 @@ class SolveStage {
   double certify_wall() const { return certify_wall_; }  // [s] in certificates after it
   /// Contacts above tolerance in the first solve of the step that missed it, by their key.
   const std::vector<std::uint64_t>& offending_contacts() const { return offending_contacts_; }
+  /// That solve's problem; only if one missed the tolerance.
+  const StepProblem& offending_problem() const { return offending_problem_; }
 
  private:
   /// A solve with all that its answer depends on.
@@ -164,6 +166,7 @@ class SolveStage {
   SolverReport report_;
   double wall_ = 0, certify_wall_ = 0;
   std::vector<std::uint64_t> offending_contacts_;
+  StepProblem offending_problem_;
   std::vector<PartCertificate> part_certificates_;
 };
 

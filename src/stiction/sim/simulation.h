@@ -153,8 +153,14 @@ class Simulation {
   const std::vector<StepEvent>& events() const { return taken_.events; }
   const Certificate& certificate() const { return evidence_.certificate; }
   const SolverReport& solver_report() const { return evidence_.report; }
-  /// The step problem solved last, also after StepRejected.
+  /// The step problem solved last.
   const StepProblem& last_problem() const;
+  /// After StepRejected: the first problem of the step that was not solved to the tolerance, or the
+  /// one solved last if the step failed for another reason.
+  const StepProblem& rejected_problem() const {
+    return stage_.certificate().meets(stage_.tolerance()) ? last_problem()
+                                                          : stage_.offending_problem();
+  }
   /// Bodies (mass blocks) that sleep.
   int num_asleep() const { return sleepers_ ? sleepers_->num_asleep() : 0; }
   /// What the scheme leaves out of the model and which joint rows are redundant, in sentences.

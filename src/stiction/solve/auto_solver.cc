@@ -47,6 +47,14 @@ constexpr double kLooseTolerance = 1e-6;
 constexpr int kLooseSweeps = 200;
 constexpr int kTightSweeps = 50;
 constexpr int kPatientSweeps = 20000;
+/// Of what moves in steps: a search of Newton's method costs as much as thousands of them, and ends
+/// no better where impacts change all statuses. Sweeps that stall at once go on doing so.
+constexpr int kMoreSweeps = 4000;
+constexpr int kMoreStall = 200;
+/// Up to this number of contacts the chain ends with sweeps over everything from nothing, joints
+/// row by row, and with Newton's method as long as it takes: seconds, but a step that fails costs
+/// more.
+constexpr int kMostColdDiscs = 1000;
 /// At a loose tolerance this many over the whole problem often do, before it is taken apart.
 constexpr int kFewSweeps = 20;
 /// Above this number of contacts sweeps hardly ever reach a tight tolerance from a cold start.
@@ -85,7 +93,8 @@ constexpr double kRestShare = 1e-3;
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
 constexpr double kIslandShare = 0.5;
 
-/// kPolish takes what the others have come to for a start (saddle_polish.h), kColdNewton nothing.
+/// kPolish takes what the others have come to for a start (saddle_polish.h), kColdNewton,
+/// kColdSweeps and kPatientNewton nothing.
 enum class Method {
   kLemke,
   kBlockPivot,
@@ -99,7 +108,10 @@ enum class Method {
   kColdNewton,
   kInteriorPoint,
   kPolish,
-  kPatientSweeps
+  kMoreSweeps,
+  kPatientSweeps,
+  kColdSweeps,
+  kPatientNewton
 };
 
 /// What decides which methods a problem gets.
@@ -109,11 +121,14 @@ struct Traits {
   bool is_cornered = false;  // polygons or boxes in space, which have no smooth boundary
   int num_lemke_rows = 0;
   int num_contacts = 0;
+  int num_joint_rows = 0;
   bool is_small() const { return num_lemke_rows <= kMaxLemkeRows; }  // for pivoting
   bool is_step = false;                                              // of a simulation
   bool is_impact = false;                                            // takes no time
   bool is_warm = false;   // there are impulses to start from
   bool is_loose = false;  // some sweeps will do for what moves
+  /// Sweeps over machines creep.
+  bool is_machine() const { return 10 * num_joint_rows > num_contacts; }
   bool is_precise_at_rest() const { return num_contacts <= kSomeDiscs && !is_loose; }
 };
 
@@ -121,6 +136,7 @@ Traits inspect(const StepProblem& problem) {
   Traits traits;
   traits.num_lemke_rows = problem.num_bilateral();
   traits.num_contacts = problem.num_contacts();
+  traits.num_joint_rows = problem.num_bilateral();
   traits.is_impact = problem.h == 0;
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const int num_rows = problem.contacts.num_rows(j);
@@ -168,9 +184,12 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   static constexpr Method kForLargeLcp[] = {kSweeps, kNewton, kPatientSweeps, kLemke};
   static constexpr Method kForCorners[] = {kLemke, kSweeps, kPolish, kPatientSweeps};
   static constexpr Method kForManyCorners[] = {kSweeps, kPatientSweeps, kLemke};
-  static constexpr Method kForDiscs[] = {kSweeps,        kNewton, kColdNewton,
-                                         kInteriorPoint, kPolish, kPatientSweeps};
+  static constexpr Method kForDiscs[] = {kSweeps, kNewton,        kColdNewton, kInteriorPoint,
+                                         kPolish, kPatientSweeps, kColdSweeps, kPatientNewton};
   static constexpr Method kForManyDiscs[] = {kNewton, kColdNewton, kInteriorPoint, kPatientSweeps};
+  static constexpr Method kForManyMovingDiscs[] = {kMoreSweeps,    kNewton,        kColdNewton,
+                                                   kInteriorPoint, kPatientSweeps, kColdSweeps,
+                                                   kPatientNewton};
   static constexpr Method kForPlanes[] = {kSweeps,        kNewton, kLemke,
                                           kInteriorPoint, kPolish, kPatientSweeps};
   static constexpr Method kForSmallPlanes[] = {kLemke, kSweeps, kNewton, kPolish, kPatientSweeps};
@@ -179,7 +198,9 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   if (traits.is_lcp) return kForLargeLcp;
   if (traits.is_cornered && is_small) return kForCorners;
   if (traits.is_cornered) return kForManyCorners;
-  if (traits.is_smooth && is_tight && traits.num_contacts > kManyDiscs) return kForManyDiscs;
+  const bool has_many_discs = traits.is_smooth && traits.num_contacts > kManyDiscs;
+  if (has_many_discs && traits.is_step && !traits.is_machine()) return kForManyMovingDiscs;
+  if (has_many_discs && is_tight) return kForManyDiscs;
   if (traits.is_smooth) return kForDiscs;
   if (prefers_exact && is_small) return kForSmallPlanes;
   return kForPlanes;
@@ -302,10 +323,20 @@ class AutoSolver::Team {
         interior_point_({.tolerance = enough(options),
                          .measure = options.measure,
                          .max_flops = options.is_for_steps() ? kStepFlops : kMaxFlops}),
+        more_sweeps_({.tolerance = enough(options),
+                      .measure = options.measure,
+                      .max_iterations = kMoreSweeps,
+                      .stall_sweeps = kMoreStall,
+                      .workers = workers}),
         patient_sweeps_({.tolerance = enough(options),
                          .measure = options.measure,
                          .max_iterations = kPatientSweeps,
                          .workers = workers}),
+        cold_sweeps_({.tolerance = enough(options),
+                      .measure = options.measure,
+                      .max_iterations = kPatientSweeps,
+                      .workers = workers}),
+        patient_newton_({.tolerance = enough(options), .measure = options.measure}),
         enough_(enough(options)),
         acceptable_(std::max(options.tolerance, options.acceptable)),
         prefers_exact_(options.measure != StoppingMeasure::kPublished),
@@ -329,6 +360,8 @@ class AutoSolver::Team {
     limit_ = place > 0 ? acceptable_ : num_quick > 0 ? enough_ : judge_.tolerance();
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
     if (method == Method::kColdNewton && !traits.is_warm) return true;
+    const bool is_last = method == Method::kColdSweeps || method == Method::kPatientNewton;
+    if (is_last && (!traits.is_step || traits.num_contacts > kMostColdDiscs)) return true;
     report.stage = std::max(report.stage, level);
     if (method == Method::kPolish) {
       polish(problem, solution, best);
@@ -338,7 +371,7 @@ class AutoSolver::Team {
     // to five times. Sweeps that what the step before left was of no use to begin from nothing.
     const bool is_newton = method == Method::kNewton || method == Method::kPreciseNewton;
     const bool is_cold =
-        method == Method::kColdNewton || (num_quick > 0 && place == 0 && !is_newton);
+        method == Method::kColdNewton || is_last || (num_quick > 0 && place == 0 && !is_newton);
     if (is_cold) cold_.set_zero(problem);
     constexpr double kShortest = 1e-4;  // [s] no limit would be none at all
     const double seconds = deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0;
@@ -472,6 +505,12 @@ class AutoSolver::Team {
         return newton_;
       case Method::kInteriorPoint:
         return interior_point_;
+      case Method::kMoreSweeps:
+        return more_sweeps_;
+      case Method::kColdSweeps:
+        return cold_sweeps_;
+      case Method::kPatientNewton:
+        return patient_newton_;
       case Method::kPolish:  // is none
       case Method::kPatientSweeps:
         break;
@@ -492,7 +531,9 @@ class AutoSolver::Team {
   AdmmSolver admm_;
   NewtonSolver newton_;
   InteriorPointSolver interior_point_;
-  JointedSweeps patient_sweeps_;
+  JointedSweeps more_sweeps_, patient_sweeps_;
+  NsgsSolver cold_sweeps_;
+  NewtonSolver patient_newton_;
   SaddlePolish polish_;
   DirectAttempt direct_;
   StepSolution trial_;
@@ -590,12 +631,12 @@ bool AutoSolver::is_solved_at_once(const StepProblem& problem, StepSolution& sol
   return quick_->try_solve(problem, acceptance_, solution, report);
 }
 
-/// The judge costs about as much as solving a joint system, whose starts have mostly moved on.
 /// Whether there is no time for another method. Without an answer there has to be.
 bool AutoSolver::is_late(const SolverReport& report) const {
   return report.has_answer && deadline_.has_passed();
 }
 
+/// The judge costs about as much as solving a joint system, whose starts have mostly moved on.
 bool AutoSolver::is_start_accepted(const StepProblem& problem, const StepSolution& solution) {
   const bool is_refused = options_.tolerance < kLooseTolerance &&
                           options_.measure == StoppingMeasure::kCertificate &&
