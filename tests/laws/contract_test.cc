@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -123,15 +122,6 @@ TEST_P(EveryScheme, ContinuesFromACheckpointWithTheSameBits) {
   }
 }
 
-std::vector<std::string> example_names() {
-  std::vector<std::string> names;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(STICTION_SOURCE_DIR) + "/examples"))
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 bool has_compliant_contacts(const Scene& scene) {
   const auto* bodies = dynamic_cast<const RigidBodySystem*>(scene.model.parts()[0].system.get());
   if (bodies == nullptr) return false;
@@ -174,13 +164,16 @@ TEST_P(EveryScheme, RunsEveryExampleWithEverySolver) {
         options.tolerance = scene.simulate.tolerance;
         options.friction = scene.simulate.friction;
       }
-      Simulation simulation(scene.model, options);
       try {
+        Simulation simulation(scene.model, options);
         const int num_steps = is_pile ? kFewestSteps : is_large ? kFewSteps : kNumSteps;
         for (int k = 0; k < num_steps; ++k) simulation.step();
         EXPECT_LE(simulation.summary().residual_max, options.tolerance);
       } catch (const StepRejected& rejected) {
         EXPECT_FALSE(is_exact(solver)) << rejected.what();
+        ++num_rejected;
+      } catch (const InputError&) {  // a section or masses that the solver does not take
+        EXPECT_NE(solver, "auto");
         ++num_rejected;
       }
       num_iterative += is_exact(solver) ? 0 : 1;
