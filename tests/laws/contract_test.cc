@@ -131,7 +131,8 @@ bool has_compliant_contacts(const Scene& scene) {
 }
 
 TEST_P(EveryScheme, RunsEveryExampleWithEverySolver) {
-  // Solvers other than auto have dense matrices in them: large mechanisms are not for them.
+  // Solvers other than auto have dense matrices in them: large mechanisms take them long, see
+  // contract_examples_test.cc.
   // Piles, whose authors ask for no more than 1e-6, have tests of their own; here a few steps show
   // that they run.
   constexpr int kNumSteps = kHasSanitizers ? 20 : 200, kFewSteps = kHasSanitizers ? 5 : 30,
