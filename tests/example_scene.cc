@@ -1,5 +1,7 @@
 #include "tests/example_scene.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
 namespace stiction::testing {
@@ -10,6 +12,15 @@ Scene example_scene(const std::string& name) {
   auto scene = read_scene_file(path, {}, diagnostics);
   if (!scene) throw std::runtime_error(diagnostics.to_text());
   return *scene;
+}
+
+std::vector<std::string> example_names() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(STICTION_SOURCE_DIR) + "/examples"))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace stiction::testing

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stiction/scene/scene.h"
 
 namespace stiction::testing {
 
 Scene example_scene(const std::string& name);
+
+/// Of all of them, sorted.
+std::vector<std::string> example_names();
 
 }  // namespace stiction::testing

@@ -128,10 +128,11 @@ TEST_F(CompareCommand, SameNumbersAgainButForTimes) {
   EXPECT_EQ(errors(), errors());
 }
 
+/// Friction of `pgs-separate` is that of a box, whatever the scene says: its steps are rejected.
 TEST_F(CompareCommand, AFailedRunHasAReasonAndNoTime) {
   scene_file(kSpatialBlock);
-  auto result =
-      stiction({"compare", "scene.json", "--solvers", "nsgs,lemke", "--h", "0.02,0.01", "--json"});
+  auto result = stiction(
+      {"compare", "scene.json", "--solvers", "nsgs,pgs-separate", "--h", "0.02,0.01", "--json"});
   EXPECT_EQ(result.exit_code, 3) << result.err;
   const json object = parse_json(result.out);
   EXPECT_EQ(object["status"], "failed");
@@ -141,30 +142,45 @@ TEST_F(CompareCommand, AFailedRunHasAReasonAndNoTime) {
   EXPECT_NE(failed["reason"].get<std::string>().find("step from t = 0"), std::string::npos);
   for (const char* key : {"error", "wall_s", "steps_per_s", "events", "events_by_kind", "order"})
     EXPECT_TRUE(failed[key].is_null()) << key;
-  EXPECT_NE(read_bytes(file("block.svg")).find("moreau, lemke: no point"), std::string::npos);
+  EXPECT_NE(read_bytes(file("block.svg")).find("moreau, pgs-separate: no point"),
+            std::string::npos);
 
-  result = stiction(
-      {"compare", "scene.json", "--solvers", "nsgs,lemke", "--h", "0.02,0.01", "--csv", "a.csv"});
+  result = stiction({"compare", "scene.json", "--solvers", "nsgs,pgs-separate", "--h", "0.02,0.01",
+                     "--csv", "a.csv"});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_NE(result.out.find("  moreau  lemke    0.01     failed\n"), std::string::npos)
+  EXPECT_NE(result.out.find("  moreau  pgs-separate   0.01     failed\n"), std::string::npos)
       << result.out;
-  EXPECT_NE(result.out.find("failed: moreau with lemke, h = 0.01 s: step from t = 0"),
+  EXPECT_NE(result.out.find("failed: moreau with pgs-separate, h = 0.01 s: step from t = 0"),
             std::string::npos)
       << result.out;
-  EXPECT_NE(read_bytes(file("a.csv")).find("moreau,lemke,0.02,failed,,,,,,,,,,step from t = 0"),
-            std::string::npos);
+  EXPECT_NE(
+      read_bytes(file("a.csv")).find("moreau,pgs-separate,0.02,failed,,,,,,,,,,\"step from t = 0"),
+      std::string::npos);
 }
 
 TEST_F(CompareCommand, AFailedReferenceLeavesNothingToCompare) {
   scene_file(kSpatialBlock);
   const std::vector<std::string> arguments = {
-      "compare", "scene.json", "--h", "0.02", "--reference-solver", "lemke", "--csv", "a.csv"};
+      "compare",      "scene.json", "--h",  "0.02", "--reference-solver",
+      "pgs-separate", "--csv",      "a.csv"};
   auto result = stiction(arguments);
   EXPECT_EQ(result.exit_code, 3) << result.err;
-  EXPECT_NE(result.out.find("reference: moreau with lemke at h = 0.00125 s, failed: step from"),
-            std::string::npos)
+  EXPECT_NE(
+      result.out.find("reference: moreau with pgs-separate at h = 0.00125 s, failed: step from"),
+      std::string::npos)
       << result.out;
   EXPECT_EQ(files(), std::vector<std::string>{"scene.json"});
+}
+
+TEST_F(CompareCommand, ASolverThatDoesNotTakeTheFrictionIsRefusedBeforeAnyRun) {
+  scene_file(kSpatialBlock);
+  const auto result = stiction({"compare", "scene.json", "--solvers", "nsgs,lemke", "--h", "0.02"});
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_NE(
+      result.err.find("moreau with lemke: solver 'lemke' does not take contacts in space with "
+                      "friction 'disc'"),
+      std::string::npos)
+      << result.err;
 }
 
 TEST_F(CompareCommand, NamesTheUnknownAndTheNearest) {

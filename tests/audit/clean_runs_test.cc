@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "stiction/base/error.h"
 #include "stiction/scheme/scheme.h"
@@ -15,6 +14,7 @@ namespace {
 
 using testing::AuditedRun;
 using testing::broken_laws;
+using testing::example_names;
 using testing::example_scene;
 using testing::options_of;
 
@@ -162,15 +162,6 @@ TEST(CleanRuns, BreakNoLawWhereABoxOfFrictionSlipsDiagonally) {
 int num_steps_of(const std::string& name) {
   if (name == "wheel-loader" || name == "brick-wall-long") return 4;
   return 12;
-}
-
-std::vector<std::string> example_names() {
-  std::vector<std::string> names;
-  const std::string folder = std::string(STICTION_SOURCE_DIR) + "/examples";
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 class SlowCleanRuns : public ::testing::TestWithParam<std::string> {

@@ -31,8 +31,8 @@ class MadeUpStep {
     events_.push_back(event);
     return *this;
   }
-  MadeUpStep& with_residual(double residual) {
-    certificate_.cone = residual;
+  MadeUpStep& with_flag(bool is_flagged) {
+    is_flagged_ = is_flagged;
     return *this;
   }
   void tell(StepObserver& observer) const {
@@ -46,7 +46,8 @@ class MadeUpStep {
                       .energy = simulation_.energy(),
                       .certificate = certificate_,
                       .solver = simulation_.solver_report(),
-                      .times = {}});
+                      .times = {},
+                      .is_flagged = is_flagged_});
   }
 
  private:
@@ -54,6 +55,7 @@ class MadeUpStep {
   std::int64_t step_;
   std::vector<StepEvent> events_;
   Certificate certificate_;
+  bool is_flagged_ = false;
 };
 
 TEST(RecordingObserver, KeepsEventsOfStepsThatAreNotRecorded) {
@@ -92,11 +94,29 @@ TEST(RecordingObserver, CountsStepsAboveToleranceSinceTheRowBefore) {
   {
     RecordingObserver observer(path, simulation, "ball", "{}", 5);
     for (int step = 0; step <= 15; ++step)
-      MadeUpStep(simulation, step)
-          .with_residual(step == 1 || step == 5 || step == 12 ? 1e-6 : 1e-10)
-          .tell(observer);
+      MadeUpStep(simulation, step).with_flag(step == 1 || step == 5 || step == 12).tell(observer);
   }
   EXPECT_EQ(read_recording(path).flagged, (std::vector<int>{0, 2, 0, 1}));
+}
+
+TEST(RecordingObserver, FlagsStepsWhoseProblemsAreSolvedButWhoseSchemeFailed) {
+  SystemBuilder system;
+  const Expression y = system.add_coordinate("y");
+  system.set_mass(y, y, 1.0);
+  system.add_constraint("fixed", y);
+  system.add_constraint("driven", y - system.time() * system.time());
+  Simulation simulation(
+      system.build_model(),
+      {.scheme = "anitescu-potra", .h = 0.1, .on_failure = OnFailure::kAcceptAndFlag});
+  const TemporaryFolder folder;
+  RecordingObserver observer(folder.file("r.h5"), simulation, "torn", "{}", 1);
+  simulation.add_observer(observer);
+  simulation.run(0.3);
+  observer.close(simulation, "above tolerance");
+  const auto flagged = simulation.summary().steps_above_tolerance;
+  EXPECT_GT(flagged, 0);
+  const Recording recording = read_recording(folder.file("r.h5"));
+  EXPECT_EQ(std::accumulate(recording.flagged.begin(), recording.flagged.end(), 0), flagged);
 }
 
 /// A block that slides on a rough floor, with numbers that leave rounding in every step.

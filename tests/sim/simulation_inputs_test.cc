@@ -3,6 +3,7 @@
 
 #include "stiction/model/rigid_body_builder.h"
 #include "stiction/sim/simulation.h"
+#include "tests/example_scene.h"
 
 namespace stiction {
 namespace {
@@ -75,6 +76,51 @@ TEST(SimulationInputs, AWrenchAtAPointTurnsAboutTheCentreOfMass) {
   VectorXd expected(6);
   expected << 0, 0, 5, 0, -1, 0.5;
   EXPECT_LT((force - expected).norm(), 1e-15);
+}
+
+std::string refusal_of(const Model& model, const SimulationOptions& options) {
+  try {
+    const Simulation simulation(model, options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(SimulationInputs, ASolverThatDoesNotTakeTheFrictionIsRefusedAtTheStart) {
+  const Model rough = testing::example_scene("four-balls-bodies").model;
+  EXPECT_EQ(refusal_of(rough, {.solver = "newton"}),
+            "solver 'newton' does not take contacts in space with friction 'polygon:8'; it takes: "
+            "disc; auto takes all");
+  EXPECT_EQ(refusal_of(rough, {.solver = "lemke", .friction = FrictionSection::disc()}),
+            "solver 'lemke' does not take contacts in space with friction 'disc'; it takes: box, "
+            "polygon:8; auto takes all");
+  EXPECT_EQ(refusal_of(rough, {.solver = "block-pivot", .friction = FrictionSection::box()}), "");
+  // In the plane all sections agree, and without friction there are none.
+  EXPECT_EQ(refusal_of(testing::example_scene("incline").model, {.solver = "newton"}), "");
+  EXPECT_EQ(refusal_of(make_block(), {.solver = "newton"}), "");
+  Simulation simulation(rough, {});
+  EXPECT_THROW(simulation.change_options({.solver = "admm"}), InputError);
+  EXPECT_EQ(simulation.options().solver, "auto");
+}
+
+TEST(SimulationInputs, ASolverOfSymmetricMassesIsRefusedWhereBodiesMayTurn) {
+  const std::string text =
+      refusal_of(make_block(), {.scheme = "spook", .solver = "direct-iterative"});
+  EXPECT_NE(text.find("needs symmetric masses, spook makes them nonsymmetric"), std::string::npos)
+      << text;
+  for (const char* scheme : {"spook", "linearly-implicit-euler"})
+    EXPECT_EQ(refusal_of(make_block(), {.scheme = scheme,
+                                        .solver = "direct-iterative",
+                                        .stepping = {.gyroscopic = GyroscopicTerm::kExplicit}}),
+              "");
+  EXPECT_NE(refusal_of(make_block(), {.scheme = "trapezoidal-2", .solver = "direct-iterative"}),
+            "");
+  EXPECT_EQ(refusal_of(make_block(), {.scheme = "trapezoidal-2",
+                                      .solver = "direct-iterative",
+                                      .stepping = {.jacobians = ForceJacobians::kSpringsOnly}}),
+            "");
+  EXPECT_EQ(refusal_of(make_block(), {.scheme = "moreau", .solver = "direct-iterative"}), "");
 }
 
 }  // namespace

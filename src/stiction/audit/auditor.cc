@@ -558,14 +558,12 @@ void Auditor::check_certificate(const Row& row, bool is_start,
   const bool is_all = std::none_of(phases.begin(), phases.end(), [](const AuditedPhase& phase) {
     return phase.kind == PhaseName::kProjection || phase.kind == PhaseName::kMidpoint;
   });
-  const bool is_iterated = std::any_of(phases.begin(), phases.end(), [](const AuditedPhase& phase) {
-    return phase.kind == PhaseName::kMidpoint;
-  });
   const auto check = [&](int column, double low, double high) {
     const double recorded = c[column];
     const double most = is_start ? 0 : is_all ? high : std::max(high, settings_.tolerance);
-    if (is_iterated && row.is_flagged && recorded > kSpare * most) {
-      report.skip(Law::kCertificate, "residuals of an iteration that was accepted above tolerance");
+    if (!is_all && row.is_flagged && recorded > kSpare * most) {
+      report.skip(Law::kCertificate,
+                  "residuals of a projection or an iteration that was accepted above tolerance");
       return;
     }
     const double error = std::max(low / kSpare - recorded, recorded - kSpare * most);

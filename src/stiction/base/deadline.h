@@ -10,8 +10,9 @@ class Deadline {
   /// Zero or less: no limit.
   explicit Deadline(double seconds = 0)
       : is_limited_(seconds > 0),
-        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(seconds > 0 ? seconds : 0))) {}
+        end_(seconds > 0 ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                              std::chrono::duration<double>(seconds))
+                         : Clock::time_point()) {}
 
   bool is_limited() const { return is_limited_; }
   bool has_passed() const { return is_limited_ && Clock::now() >= end_; }

@@ -57,6 +57,11 @@ class Solver {
   /// The parts that the last answer is made of, each to be certified by itself; none: the problem
   /// as a whole. What is in no part has been certified before, and is the same still.
   virtual std::span<const SolvedPart> parts() const { return {}; }
+  /// Whether it takes friction of this section where a contact has two tangents, and mass blocks
+  /// that are not symmetric. Of other problems it says kUnsupported; whoever asks first need not
+  /// meet that in the midst of a run.
+  virtual bool takes_section(const FrictionSection& /*section*/) const { return true; }
+  virtual bool takes_nonsymmetric_masses() const { return true; }
   /// Whether an answer follows from the problem and the start alone, so that it may be remembered.
   virtual bool depends_on_problem_alone() const { return true; }
 };

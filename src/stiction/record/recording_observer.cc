@@ -93,10 +93,7 @@ RecordingObserver::RecordingObserver(const std::string& path, const Simulation& 
 
 RecordingObserver::RecordingObserver(std::unique_ptr<RecordingSink> sink,
                                      const Simulation& simulation, int every)
-    : sink_(std::move(sink)),
-      model_(simulation.model()),
-      every_(every),
-      tolerance_(simulation.options().tolerance) {}
+    : sink_(std::move(sink)), model_(simulation.model()), every_(every) {}
 
 void RecordingObserver::on_step(const StepRecord& record) {
   if (record.step != last_seen_step_) take_note(record);
@@ -113,7 +110,7 @@ void RecordingObserver::take_note(const StepRecord& record) {
                          .kind = static_cast<int>(event.kind),
                          .contact = event.contact < 0 ? -1 : static_cast<std::int64_t>(event.key),
                          .energy = event.energy_change});
-  if (!record.certificate.meets(tolerance_)) ++flagged_;
+  if (record.is_flagged) ++flagged_;
 }
 
 void RecordingObserver::append(const StepRecord& record) {

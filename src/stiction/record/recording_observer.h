@@ -41,7 +41,6 @@ class RecordingObserver final : public StepObserver {
   VectorXd q_, v_;      // as recordings show them
   VectorXd forces_, reactions_;
   int every_;
-  double tolerance_;
   bool is_closing_ = false;
   std::int64_t last_seen_step_ = -1;
   std::int64_t last_step_ = -1;  // recorded

@@ -614,16 +614,14 @@ void StepAssembly::add_contacts(const ContactModel& model, const EvaluationPoint
 }
 
 void StepAssembly::add_contacts_at_end(const ContactModel& model, const EvaluationPoint& prediction,
-                                       const State& start, double h,
+                                       const VectorXd& gaps, const State& start, double h,
                                        std::span<const int> contacts) {
   if (contacts.empty()) return;
   evaluate_lag(model, prediction, start);
-  gaps_.resize(model.num_contacts());
-  model.evaluate_all_gaps(prediction.t, prediction.q, gaps_);
   for (const int contact : contacts) {
     evaluate_contact(model, prediction, contact);
     add_contact(model, contact, contact_, 0)[0] =
-        (gaps_[contact] + row_times(contact_, 0, 0, lag_)) / h;
+        (gaps[contact] + row_times(contact_, 0, 0, lag_)) / h;
     problem_.contact_compliance[problem_.contacts.row_start(problem_.num_contacts() - 1)] =
         model.contact(contact).compliance / (h * h);
   }

@@ -138,8 +138,10 @@ class StepAssembly {
   void add_contacts(const ContactModel& model, const EvaluationPoint& point,
                     std::span<const int> contacts);
   /// Contacts on position level: u_N is the gap at the end of the step over h.               (T19)
+  /// `gaps` are those of all contacts at the prediction.
   void add_contacts_at_end(const ContactModel& model, const EvaluationPoint& prediction,
-                           const State& start, double h, std::span<const int> contacts);
+                           const VectorXd& gaps, const State& start, double h,
+                           std::span<const int> contacts);
 
   /// N diag(M)⁻¹Nᵀ of the contacts of the problem.
   void compute_normal_mobilities(std::vector<double>& mobilities);

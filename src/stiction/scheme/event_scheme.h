@@ -33,6 +33,9 @@ class EventScheme final : public Scheme {
     check_contacts_are_rigid(name(), model);
     rule_->check(model);
   }
+  bool has_symmetric_masses(const ContactModel& model, const State& state) const override {
+    return rule_->has_symmetric_masses(model, state);
+  }
   std::vector<std::string> notes(const ContactModel& model) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "stiction/base/error.h"
+#include "stiction/scheme/mass_symmetry.h"
 
 namespace stiction {
 namespace {
@@ -29,6 +30,10 @@ void MoreauScheme::check(const ContactModel& model) const {
           "the schemes that locate collisions, such as trapezoidal-2",
           law->name));
   check_contacts_are_rigid(name(), model);
+}
+
+bool MoreauScheme::has_symmetric_masses(const ContactModel& model, const State& state) const {
+  return !is_gyroscopic_implicit_ || is_gyroscopic_term_symmetric(model, state);
 }
 
 void MoreauScheme::step(const ContactModel& model, const State& start, const SchemeMemory& memory,

@@ -28,6 +28,7 @@ class MoreauScheme final : public Scheme {
   bool keeps_rest() const override { return true; }
   /// Contacts that ask for Poisson's law need a scheme that locates collisions.
   void check(const ContactModel& model) const override;
+  bool has_symmetric_masses(const ContactModel& model, const State& state) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;
   const StepProblem& last_problem() const override { return assembly_.problem(); }

@@ -21,14 +21,14 @@ constexpr double kMinDamping = 1.0 / 64;
 
 }  // namespace
 
-/// At gaps_, those of the prediction.
+/// By the gaps at the prediction.
 void PositionLevelStep::choose_contacts(const ContactModel& model,
                                         const std::vector<ContactStatus>& closed) {
   is_active_.assign(model.num_contacts(), 0);
   active_.clear();
   for (int j = 0; j < model.num_contacts(); ++j) {
     const bool was_closed = !closed.empty() && closed[j] != ContactStatus::kOpen;
-    if (is_suppressed_[j] || (!was_closed && gaps_[j] >= 0)) continue;
+    if (is_suppressed_[j] || (!was_closed && prediction_gaps_[j] >= 0)) continue;
     is_active_[j] = 1;
     active_.push_back(j);
   }
@@ -36,7 +36,7 @@ void PositionLevelStep::choose_contacts(const ContactModel& model,
 
 /// Returns whether there were any. The set only grows, so that a step ends.
 bool PositionLevelStep::add_violated_contacts(const ContactModel& model, const State& end) {
-  evaluate_gaps(model, end.t, end.q);
+  evaluate_gaps(model, end.t, end.q, gaps_);
   bool has_grown = false;
   for (int j = 0; j < model.num_contacts(); ++j)
     if (!is_active_[j] && !is_suppressed_[j] && gaps_[j] < 0) {
@@ -52,17 +52,24 @@ bool PositionLevelStep::add_violated_contacts(const ContactModel& model, const S
 /// of new ones enter when they are violated.
 void PositionLevelStep::choose_alternatives(const ContactModel& model, const State& start,
                                             double h) {
-  evaluate_gaps(model, start.t + h, prediction_);
-  model.mark_suppressed({start.t, start.q, start_gaps_}, {start.t + h, prediction_, gaps_},
-                        is_active_, is_suppressed_);
+  evaluate_prediction_gaps(model, start.t + h);
+  model.mark_suppressed({start.t, start.q, start_gaps_},
+                        {start.t + h, prediction_, prediction_gaps_}, is_active_, is_suppressed_);
   active_.clear();
   for (int j = 0; j < model.num_contacts(); ++j)
     if (is_active_[j] && !is_suppressed_[j]) active_.push_back(j);
 }
 
-void PositionLevelStep::evaluate_gaps(const ContactModel& model, double t, const VectorXd& q) {
-  gaps_.resize(model.num_contacts());
-  model.evaluate_all_gaps(t, q, gaps_);
+void PositionLevelStep::evaluate_gaps(const ContactModel& model, double t, const VectorXd& q,
+                                      VectorXd& gaps) {
+  gaps.resize(model.num_contacts());
+  model.evaluate_all_gaps(t, q, gaps);
+}
+
+/// Once for every prediction, of which several problems may be made.
+void PositionLevelStep::evaluate_prediction_gaps(const ContactModel& model, double t) {
+  if (!has_prediction_gaps_) evaluate_gaps(model, t, prediction_, prediction_gaps_);
+  has_prediction_gaps_ = true;
 }
 
 const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& model,
@@ -77,7 +84,8 @@ const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& m
     assembly_.make_gyroscopic_term_implicit(model, mid, start.v, h);
   assembly_.add_constraint_rows_at_end(model, prediction, start, h, kConstraints);
   assembly_.add_spring_rows_at_end(model, prediction, start, h);
-  assembly_.add_contacts_at_end(model, prediction, start, h, active_);
+  if (!active_.empty()) evaluate_prediction_gaps(model, prediction.t);
+  assembly_.add_contacts_at_end(model, prediction, prediction_gaps_, start, h, active_);
   if (options.keeps_penetration)
     for (std::size_t j = 0; j < active_.size(); ++j)
       assembly_.problem()
@@ -98,8 +106,8 @@ PositionLevelStep::Report PositionLevelStep::step(const ContactModel& model, con
                                                   StepForces& forces, SolveStage& solve, State& end,
                                                   OutcomeReader& reader, StepResult& result) {
   model.displace(start.q, start.v, 0.5 * h, mid_);
-  start_gaps_.resize(model.num_contacts());
-  model.evaluate_all_gaps(start.t, start.q, start_gaps_);
+  if (model.has_alternatives() || options.keeps_penetration)
+    evaluate_gaps(model, start.t, start.q, start_gaps_);
 
   Report report;
   const StepSolution* solution = &iterate(model, start, closed, h, options,
@@ -141,10 +149,11 @@ const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const 
                                                StepForces& forces, SolveStage& solve, State& end,
                                                Report& report) {
   model.displace(start.q, start.v, h, prediction_);
-  evaluate_gaps(model, start.t + h, prediction_);
+  has_prediction_gaps_ = false;
+  evaluate_prediction_gaps(model, start.t + h);
   is_active_.assign(model.num_contacts(), 0);
   const ContactModel::GapsAt at_start{start.t, start.q, start_gaps_};
-  const ContactModel::GapsAt at_prediction{start.t + h, prediction_, gaps_};
+  const ContactModel::GapsAt at_prediction{start.t + h, prediction_, prediction_gaps_};
   model.mark_suppressed(at_start, chooses_alternatives ? at_prediction : at_start, is_active_,
                         is_suppressed_);
   choose_contacts(model, closed);
@@ -174,6 +183,7 @@ const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const 
     }
     last_move = move;
     model.displace(prediction_, move_, damping, prediction_);
+    has_prediction_gaps_ = false;
     ++report.iterations;
     if (chooses_alternatives && iteration < kMaxChoices) choose_alternatives(model, start, h);
   }

@@ -47,7 +47,8 @@ class PositionLevelStep {
                               const Options& options, bool chooses_alternatives, StepForces& forces,
                               SolveStage& solve, State& end, Report& report);
   void choose_alternatives(const ContactModel& model, const State& start, double h);
-  void evaluate_gaps(const ContactModel& model, double t, const VectorXd& q);
+  static void evaluate_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps);
+  void evaluate_prediction_gaps(const ContactModel& model, double t);
   bool add_violated_contacts(const ContactModel& model, const State& end);
   const StepSolution& solve_at_prediction(const ContactModel& model, const State& start, double h,
                                           const Options& options, StepForces& forces,
@@ -56,7 +57,8 @@ class PositionLevelStep {
   StepAssembly assembly_;
   SolverReport solver_report_;
   StepSolution start_;
-  VectorXd prediction_, mid_, move_, gaps_, start_gaps_;
+  VectorXd prediction_, mid_, move_, gaps_, start_gaps_, prediction_gaps_;
+  bool has_prediction_gaps_ = false;
   std::vector<char> is_active_, is_suppressed_;
   std::vector<int> active_;
   std::vector<ContactStatus> status_;

@@ -176,6 +176,10 @@ class Scheme {
   virtual std::string_view name() const = 0;
   /// Throws InputError if the model lacks what the scheme needs.
   virtual void check(const ContactModel&) const {}
+  /// Whether mass blocks of its problems stay symmetric, as far as `state` tells.
+  virtual bool has_symmetric_masses(const ContactModel&, const State& /*state*/) const {
+    return true;
+  }
   /// Whether the scheme chooses among alternatives of contacts (ContactModel) while it iterates.
   virtual bool wants_alternatives() const { return false; }
   /// Whether bodies at rest whose step problem has the answer w = 0 stay as they are to the bit, so

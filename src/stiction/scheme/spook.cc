@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stiction/base/error.h"
+#include "stiction/scheme/mass_symmetry.h"
 
 namespace stiction {
 namespace {
@@ -28,6 +29,12 @@ void SpookScheme::check(const ContactModel& model) const {
     if (law->impact == ImpactLaw::kPoisson)
       throw InputError(
           fmt::format("contact '{}' asks for Poisson's impact law, spook has Newton's", law->name));
+}
+
+bool SpookScheme::has_symmetric_masses(const ContactModel& model, const State& state) const {
+  const bool is_explicit =
+      options_.gyroscopic == GyroscopicTerm::kExplicit && !options_.spook.position_iteration;
+  return is_explicit || is_gyroscopic_term_symmetric(model, state);
 }
 
 void SpookScheme::step(const ContactModel& model, const State& start, const SchemeMemory& memory,

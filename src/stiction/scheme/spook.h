@@ -22,6 +22,7 @@ class SpookScheme final : public Scheme {
   std::string_view name() const override { return "spook"; }
   bool keeps_rest() const override { return !options_.spook.position_iteration; }
   void check(const ContactModel& model) const override;
+  bool has_symmetric_masses(const ContactModel& model, const State& state) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;
   const StepProblem& last_problem() const override { return *last_problem_; }

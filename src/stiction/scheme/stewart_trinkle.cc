@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "stiction/scheme/mass_symmetry.h"
+
 namespace stiction {
 
 std::vector<std::string> StewartTrinkleScheme::notes(const ContactModel& model) const {
@@ -12,6 +14,12 @@ std::vector<std::string> StewartTrinkleScheme::notes(const ContactModel& model) 
           "stewart-trinkle treats impacts as inelastic; restitution of contact '{}' is not used",
           law->name));
   return notes;
+}
+
+bool StewartTrinkleScheme::has_symmetric_masses(const ContactModel& model,
+                                                const State& state) const {
+  return options_.gyroscopic != GyroscopicTerm::kImplicit ||
+         is_gyroscopic_term_symmetric(model, state);
 }
 
 void StewartTrinkleScheme::step(const ContactModel& model, const State& start,

@@ -17,6 +17,7 @@ class StewartTrinkleScheme final : public Scheme {
   std::string_view name() const override { return "stewart-trinkle"; }
   bool wants_alternatives() const override { return options_.nonlinear; }
   bool keeps_rest() const override { return true; }
+  bool has_symmetric_masses(const ContactModel& model, const State& state) const override;
   std::vector<std::string> notes(const ContactModel& model) const override;
   void step(const ContactModel& model, const State& start, const SchemeMemory& memory, double h,
             SolveStage& solve, StepResult& result) override;

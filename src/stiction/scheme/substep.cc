@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stiction/base/error.h"
+#include "stiction/scheme/mass_symmetry.h"
 
 namespace stiction {
 namespace {
@@ -19,6 +20,10 @@ constexpr double kJointCompliance = 1e-9;
 
 std::string_view EulerSubstep::name() const {
   return kind_ == EulerKind::kExplicit ? "anitescu-potra" : "linearly-implicit-euler";
+}
+
+bool EulerSubstep::has_symmetric_masses(const ContactModel& model, const State& state) const {
+  return !is_gyroscopic_implicit_ || is_gyroscopic_term_symmetric(model, state);
 }
 
 void EulerSubstep::assemble(const ContactModel& model, const State& start, double h,
@@ -59,6 +64,10 @@ void TrapezoidalSubstep::check(const ContactModel& model) const {
           fmt::format("{} needs the derivatives of the force on '{}', which has none; override "
                       "evaluate_force_jacobians, or set jacobians to differences or springs-only",
                       name(), part.system->name_of_velocity(0)));
+}
+
+bool TrapezoidalSubstep::has_symmetric_masses(const ContactModel& model, const State& state) const {
+  return jacobians_ == ForceJacobians::kSpringsOnly || are_force_jacobians_symmetric(model, state);
 }
 
 void TrapezoidalSubstep::assemble(const ContactModel& model, const State& start, double h,

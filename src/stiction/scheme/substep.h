@@ -21,6 +21,8 @@ class SubstepRule {
   virtual std::string_view name() const = 0;
   /// Throws InputError if the model lacks what the rule needs.
   virtual void check(const ContactModel&) const {}
+  /// As Scheme::has_symmetric_masses().
+  virtual bool has_symmetric_masses(const ContactModel& model, const State& state) const = 0;
   /// Of accuracy, between events.
   virtual int order() const = 0;
   /// Whether q is quadratic and v linear over a step, so that states within it can be read off.
@@ -54,6 +56,7 @@ class EulerSubstep final : public SubstepRule {
                                     : gyroscopic == GyroscopicTerm::kImplicit) {}
 
   std::string_view name() const override;
+  bool has_symmetric_masses(const ContactModel& model, const State& state) const override;
   int order() const override { return 1; }
   bool has_interpolant() const override { return false; }
   bool projects_by_default() const override { return true; }
@@ -83,6 +86,7 @@ class TrapezoidalSubstep final : public SubstepRule {
 
   std::string_view name() const override;
   void check(const ContactModel& model) const override;
+  bool has_symmetric_masses(const ContactModel& model, const State& state) const override;
   int order() const override { return 2; }
   bool has_interpolant() const override { return true; }
   bool projects_by_default() const override { return false; }

@@ -202,6 +202,7 @@ void Simulation::restore(const std::string& path) {
               .impact_gains = counts[7],
               .impact_gain = worst[3]};
   std::copy_n(counts.begin() + kNumCounts, kNumEventKinds, summary_.events.begin());
+  model_.detect(state_, options_.h);  // what is told of the start has the gaps of its contacts
   forget_last_step();
   taken_.memory = memory;
 }

@@ -63,6 +63,34 @@ const SimulationOptions& checked(const SimulationOptions& options) {
   return options;
 }
 
+/// Sections that the solver takes, for messages.
+std::string sections_of(const Solver& solver) {
+  std::vector<std::string> names;
+  for (const FrictionSection& section :
+       {FrictionSection::disc(), FrictionSection::box(), FrictionSection::polygon(8)})
+    if (solver.takes_section(section)) names.push_back(to_text(section));
+  return joined(names);
+}
+
+/// Throws InputError if the steps of the scheme are problems that the solver does not take.
+void check_solver(const ContactModel& model, const State& state, const SimulationOptions& options,
+                  const Scheme& scheme, const Solver& solver) {
+  const auto is_rough = [](const ContactInfo* law) {
+    return law->num_tangents == 2 && law->mu > 0;
+  };
+  if (!solver.takes_section(options.friction) &&
+      std::ranges::any_of(model.contact_laws(), is_rough))
+    throw InputError(fmt::format(
+        "solver '{}' does not take contacts in space with friction '{}'; it takes: {}; auto takes "
+        "all",
+        options.solver, to_text(options.friction), sections_of(solver)));
+  if (!solver.takes_nonsymmetric_masses() && !scheme.has_symmetric_masses(model, state))
+    throw InputError(fmt::format(
+        "solver '{}' needs symmetric masses, {} makes them nonsymmetric where bodies turn; set "
+        "gyroscopic to explicit, or in trapezoidal schemes jacobians to springs-only, or take auto",
+        options.solver, scheme.name()));
+}
+
 }  // namespace
 
 std::string Simulation::rejection_text(double h) const {
@@ -114,6 +142,7 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
   if (options.project_start) project_start();
   validate(state_);
   scheme_->check(model_);
+  check_solver(model_, state_, options_, *scheme_, *solver_);
   model_.detect(state_, options_.h);
   attempt_.contacts.reserve(model_.num_contacts());
   taken_.contacts.reserve(model_.num_contacts());
@@ -249,6 +278,7 @@ void Simulation::exchange_model(Model model) {
   model_.exchange(std::move(model));
   try {
     scheme_->check(model_);
+    check_solver(model_, state_, options_, *scheme_, *solver_);
   } catch (const InputError&) {
     model_.exchange(std::move(before));
     throw;
@@ -266,6 +296,7 @@ void Simulation::change_options(const SimulationOptions& options) {
   auto scheme = make_scheme(next.scheme, {.friction = next.friction, .stepping = next.stepping});
   auto solver = make_step_solver(next, model_.workers());
   scheme->check(model_);
+  check_solver(model_, state_, next, *scheme, *solver);
   wake_all();
   if (next.scheme != options_.scheme) {
     SchemeMemory memory;  // slip belongs to the contacts, not to the scheme
@@ -292,9 +323,11 @@ double Simulation::step(double h) {
     throw InputError(fmt::format("h is {}, must be finite and >= 0", h));
   attempt_times_ = {};
   const int max_halvings = options_.on_failure == OnFailure::kRetrySmaller ? kMaxHalvings : 0;
+  bool is_flagged = false;
   for (int halvings = 0; !try_step(h); ++halvings) {
     const bool takes_any = options_.on_failure == OnFailure::kAcceptAndFlag || options_.budget > 0;
     if (takes_any && has_answer()) {
+      is_flagged = true;
       ++summary_.steps_above_tolerance;
       if (options_.budget > 0)
         summary_.overrun_residual =
@@ -306,7 +339,7 @@ double Simulation::step(double h) {
     h /= 2;
     ++summary_.retries;
   }
-  accept_step(h);
+  accept_step(h, is_flagged);
   return h;
 }
 
@@ -391,12 +424,12 @@ bool Simulation::has_answer() const {
          attempt_.end.v.allFinite();
 }
 
-void Simulation::accept_step(double h) {
+void Simulation::accept_step(double h, bool is_flagged) {
   Stopwatch watch;
   attempt_.end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
   std::swap(state_, attempt_.end);
   std::swap(taken_, attempt_);
-  evidence_ = {stage_.certificate(), stage_.report(), attempt_times_, h};
+  evidence_ = {stage_.certificate(), stage_.report(), attempt_times_, h, is_flagged};
   taken_force_ = model_.held_force();
   ledger_.add_step(taken_.work, attempt_energy_);
   summarize_step();
@@ -478,7 +511,8 @@ void Simulation::notify(StepObserver& observer) const {
                     .solver = evidence_.report,
                     .times = evidence_.times,
                     .phases = &taken_.phases,
-                    .held_force = &taken_force_});
+                    .held_force = &taken_force_,
+                    .is_flagged = evidence_.is_flagged});
 }
 
 }  // namespace stiction

@@ -63,6 +63,8 @@ struct StepRecord {
   StepTimes times{};                     // of this step, up to the observers
   const PhaseLog* phases = nullptr;      // that it was made of; empty unless an observer wants them
   const VectorXd* held_force = nullptr;  // of controllers in this step; empty: none
+  /// Accepted although it misses the tolerance, or a part of the scheme beside its problems failed.
+  bool is_flagged = false;
 };
 
 class StepObserver {
@@ -196,6 +198,7 @@ class Simulation {
     SolverReport report;
     StepTimes times{};
     double h = 0;
+    bool is_flagged = false;
   };
 
   void make_stage();
@@ -207,7 +210,7 @@ class Simulation {
   bool try_step(double h);
   const SchemeMemory& recall();
   bool has_answer() const;
-  void accept_step(double h);
+  void accept_step(double h, bool is_flagged);
   void summarize_step();
   std::string rejection_text(double h) const;
 

@@ -16,6 +16,9 @@ class AdmmSolver : public Solver {
   explicit AdmmSolver(const AdmmOptions& options = {});
   std::string_view name() const override { return "admm"; }
   void set_time_limit(double seconds) override { options_.max_seconds = seconds; }
+  bool takes_section(const FrictionSection& section) const override {
+    return section.kind == FrictionSection::Kind::kDisc;
+  }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
   /// Of the last solve.

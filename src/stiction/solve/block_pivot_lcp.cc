@@ -50,6 +50,7 @@ LcpReport BlockPivotLcp::solve(const BoundedLcp& lcp, const BlockPivotOptions& o
   is_linked_ = false;
   regularization_ = options.regularization;
   for (int round = 1; round <= limit; ++round) {
+    if (options.deadline.has_passed()) return {LcpStatus::kPivotLimit, round};
     place_bounds(lcp);
     if (!solve_between(lcp, options.regularization)) return {LcpStatus::kSingular, round};
     compute_w(lcp);

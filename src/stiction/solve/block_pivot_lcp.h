@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/lcp.h"
 
 namespace stiction {
@@ -40,6 +41,7 @@ struct BlockPivotOptions {
   int max_rounds = 0;         // 0: 1000 + 20 per variable
   int block_rounds = 10;      // without fewer violations, before single changes begin
   double regularization = 0;  // δ: H + δI in place of H
+  Deadline deadline{};        // at which rounds end with kPivotLimit
 };
 
 class BlockPivotLcp {

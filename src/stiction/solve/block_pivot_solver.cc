@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/deadline.h"
 #include "stiction/base/error.h"
 #include "stiction/solve/block_pivot_rows.h"
 
@@ -51,6 +52,7 @@ struct BlockPivotSolver::Workspace {
   StepSolution candidate;
   std::vector<double> center;  // of proximal steps
   SolverReport report;
+  Deadline deadline;
   double error = 0;  // of the best answer, by the measure asked for
 
   void start(const StepProblem& problem) {
@@ -59,6 +61,7 @@ struct BlockPivotSolver::Workspace {
     candidate.resize(problem);
   }
   bool is_done() const { return error <= acceptance.tolerance(); }
+  bool goes_on() const { return !is_done() && !deadline.has_passed(); }
 
   /// Keeps the answer of z if it is better than what is known.
   bool keep_if_better(const StepProblem& problem, const std::vector<double>& z,
@@ -129,6 +132,7 @@ SolverReport BlockPivotSolver::solve(const StepProblem& problem, StepSolution& s
   if (!has_sound_bounds(problem)) return {.status = SolverStatus::kNonFinite, .has_answer = false};
   Workspace& work = *workspace_;
   work.start(problem);
+  work.deadline = Deadline(max_seconds_);
   switch (work.rows.assemble(problem)) {
     case BlockPivotRows::Outcome::kAssembled:
       break;
@@ -138,7 +142,7 @@ SolverReport BlockPivotSolver::solve(const StepProblem& problem, StepSolution& s
       return {.status = SolverStatus::kNonFinite, .has_answer = false};
   }
   work.try_zero(problem, solution);
-  for (int stage = 0; stage < kNumStages && !work.is_done(); ++stage) run(problem, solution, stage);
+  for (int stage = 0; stage < kNumStages && work.goes_on(); ++stage) run(problem, solution, stage);
   if (work.is_done()) work.report.status = SolverStatus::kConverged;
   work.report.has_answer = std::isfinite(work.error);
   return work.report;
@@ -148,7 +152,8 @@ SolverReport BlockPivotSolver::solve(const StepProblem& problem, StepSolution& s
 void BlockPivotSolver::run(const StepProblem& problem, StepSolution& solution, int stage) {
   Workspace& work = *workspace_;
   const BlockPivotOptions how{.block_rounds = options_.block_rounds,
-                              .regularization = kRegularization[stage]};
+                              .regularization = kRegularization[stage],
+                              .deadline = work.deadline};
   work.center.assign(work.rows.lcp().size, 0);
   work.rows.update_friction_bounds(work.center);
   work.rows.shift_vector(work.center, 0);
@@ -163,7 +168,7 @@ void BlockPivotSolver::run(const StepProblem& problem, StepSolution& solution, i
         work.method.solve_linked(work.rows.lcp(), how.regularization, kLinkedRounds);
     work.report.iterations += linked.pivots - 1;  // the first repeats the last round
     if (linked.status == LcpStatus::kSolved) work.consider(problem, solution, stage);
-    if (work.is_done()) return;
+    if (!work.goes_on()) return;
     work.rows.update_friction_bounds(work.center);
   }
   work.report.status = SolverStatus::kMaxIterations;

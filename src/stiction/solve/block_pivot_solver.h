@@ -33,12 +33,17 @@ class BlockPivotSolver : public Solver {
   /// in 2. An answer that misses the tolerance is the best one found, with kMaxIterations or, after
   /// a circle of states or a singular matrix, kNoSolution.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  void set_time_limit(double seconds) override { max_seconds_ = seconds; }
+  bool takes_section(const FrictionSection& section) const override {
+    return section.kind == FrictionSection::Kind::kBox;
+  }
 
  private:
   struct Workspace;
   void run(const StepProblem& problem, StepSolution& solution, int stage);
 
   BlockPivotSolverOptions options_;
+  double max_seconds_ = 0;
   std::unique_ptr<Workspace> workspace_;
 };
 

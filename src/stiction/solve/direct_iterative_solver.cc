@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/deadline.h"
 #include "stiction/base/error.h"
 #include "stiction/solve/direct_iterative_friction.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
@@ -85,10 +86,12 @@ SaddleLdlt::Status DirectIterativeSolver::start(const StepProblem& problem,
 
 bool DirectIterativeSolver::iterate(const StepProblem& problem, StepSolution& solution,
                                     SolverReport& report) {
+  const Deadline deadline(max_seconds_);
   prepare_acceleration();
   run_direct();
   while (!passes(problem, solution)) {
-    if (report.iterations == options_.max_rounds || !is_finite_) return false;
+    if (report.iterations == options_.max_rounds || !is_finite_ || deadline.has_passed())
+      return false;
     if (options_.acceleration != Acceleration::kNone) {
       if (report.iterations > 0) accelerator_.extrapolate(state_.values());
       accelerator_.remember(state_.values());

@@ -41,6 +41,8 @@ class DirectIterativeSolver : public Solver {
   std::string_view name() const override { return "direct-iterative"; }
   /// `iterations` are rounds.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  void set_time_limit(double seconds) override { max_seconds_ = seconds; }
+  bool takes_nonsymmetric_masses() const override { return false; }
 
   /// One entry per stage of the last solve: the start, then direct and sweeps in turns.
   struct History {
@@ -66,6 +68,7 @@ class DirectIterativeSolver : public Solver {
   bool passes(const StepProblem& problem, StepSolution& solution);
 
   DirectIterativeOptions options_;
+  double max_seconds_ = 0;
   Acceptance acceptance_;
   ContactBlocks blocks_;
   GaussSeidelResidual judge_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/deadline.h"
 #include "stiction/base/error.h"
 #include "stiction/solve/dense_lu.h"
 #include "stiction/solve/gauss_seidel_projection.h"
@@ -99,6 +100,7 @@ SolverReport PgsSolver::solve(const StepProblem& problem, StepSolution& solution
     return {.status = SolverStatus::kNonFinite, .has_answer = false};
   }
   SolverReport report{SolverStatus::kMaxIterations};
+  const Deadline deadline(max_seconds_);
   double change = 0;
   for (;; ++report.iterations, change = sweep()) {
     const double residual = judge(change);
@@ -108,7 +110,7 @@ SolverReport PgsSolver::solve(const StepProblem& problem, StepSolution& solution
     }
     const bool is_broken = !std::isfinite(residual) && !state_.is_finite();
     if (is_broken) report.status = SolverStatus::kNonFinite;
-    if (is_broken || report.iterations == options_.max_iterations) break;
+    if (is_broken || report.iterations == options_.max_iterations || deadline.has_passed()) break;
   }
   state_.go_to(blocks_, best_);
   state_.store(blocks_, solution);

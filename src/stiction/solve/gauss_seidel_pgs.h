@@ -39,6 +39,7 @@ class PgsSolver : public Solver {
 
   std::string_view name() const override { return "pgs"; }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  void set_time_limit(double seconds) override { max_seconds_ = seconds; }
 
   /// One entry per sweep of the last solve, entry 0 is the start. For plots of the relaxation.
   struct History {
@@ -59,6 +60,7 @@ class PgsSolver : public Solver {
   double visit_contact(int contact);
 
   PgsOptions options_;
+  double max_seconds_ = 0;
   Acceptance acceptance_;
   ContactBlocks blocks_;
   GaussSeidelResidual judge_;

@@ -34,6 +34,9 @@ class InteriorPointSolver final : public Solver {
   std::string_view name() const override { return "interior-point"; }
   /// `stage` of the report is 1 if the answer needed the polish.
   void set_time_limit(double seconds) override { options_.max_seconds = seconds; }
+  bool takes_section(const FrictionSection& section) const override {
+    return section.kind == FrictionSection::Kind::kDisc;
+  }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
  private:

@@ -176,6 +176,8 @@ LcpReport LemkeLcp<Real>::pivot(Tableau& tableau, const LemkeOptions& options) {
   int leaving = tableau.first_leaving();
   int since_refresh = 0;
   for (int pivots = 1; pivots <= limit; ++pivots) {
+    if (options.deadline != nullptr && options.deadline->has_passed())
+      return {LcpStatus::kPivotLimit, pivots};
     tableau.exchange(leaving, entering);
     if (leaving == tableau.z0() || tableau.try_dismiss_z0(leaving, dismissal))
       return {LcpStatus::kSolved, pivots};

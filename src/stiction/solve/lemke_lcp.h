@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/lcp.h"
 #include "stiction/solve/lemke_dictionary.h"
 #include "stiction/solve/lemke_revised.h"
@@ -24,6 +25,7 @@ struct LemkeOptions {
   double dismissal = 0;          // z₀ below this share of the other z counts as zero; 0: rounding
   bool uses_dictionary = false;  // at any size: slower, but its zeros are exact more often
   bool has_fine_ties = false;    // tells ratios apart down to a few roundings
+  const Deadline* deadline = nullptr;  // at which pivots end with kPivotLimit
 };
 
 template <class Real>

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/friction_lcp.h"
 #include "stiction/solve/lemke_dense.h"
 #include "stiction/solve/lemke_general.h"
@@ -186,8 +187,14 @@ struct Progress {
   Standing standing;         // in the end
   bool is_polished = false;  // the judge alone counts
   bool has_answer = false;
-  bool is_done() const { return violation <= kGoodViolation; }
+  Deadline deadline{};
+  bool is_done() const { return violation <= kGoodViolation || deadline.has_passed(); }
 };
+
+LemkeOptions with_deadline(LemkeOptions options, const Progress& progress) {
+  if (progress.deadline.is_limited()) options.deadline = &progress.deadline;
+  return options;
+}
 
 /// Judges and corrects what `method` has found.
 template <class Real, class Method>
@@ -246,7 +253,7 @@ void run(const StepProblem& problem, std::span<const Attempt> attempts, bool is_
     if (progress.is_done()) return;
   }
   for (const Attempt& how : attempts) {
-    const LcpReport lcp = pipeline.lemke.solve(form.lcp(), how.options);
+    const LcpReport lcp = pipeline.lemke.solve(form.lcp(), with_deadline(how.options, progress));
     conclude(problem, lcp, form, pipeline.lemke, solution, progress, how.stage);
     if (progress.is_done()) return;
   }
@@ -264,7 +271,7 @@ void run_general(const StepProblem& problem, std::span<const Attempt> attempts, 
   }
   pipeline.general.prepare(form.lcp());
   for (const Attempt& how : attempts) {
-    const LcpReport lcp = pipeline.general.solve(how.options);
+    const LcpReport lcp = pipeline.general.solve(with_deadline(how.options, progress));
     conclude(problem, lcp, form, pipeline.general, solution, progress, how.stage);
     if (progress.is_done()) return;
   }
@@ -344,7 +351,8 @@ void LemkeSolver::Workspace::finish(const StepProblem& problem, StepSolution& so
     progress.is_polished = polish(problem, progress.standing, solution);
   }
   const bool is_small = problem.num_dofs() + problem.num_rows() <= SaddlePolish::kMaxSize;
-  if (is_small && problem.coupling.is_empty() && !is_content(progress.standing))
+  if (is_small && problem.coupling.is_empty() && !is_content(progress.standing) &&
+      !progress.deadline.has_passed())
     search(problem, solution, progress);
 }
 
@@ -409,6 +417,7 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
   if (!is_supported(problem)) return {.status = SolverStatus::kUnsupported, .has_answer = false};
   if (!all_finite(problem)) return {.status = SolverStatus::kNonFinite, .has_answer = false};
   Progress progress;
+  progress.deadline = Deadline(max_seconds_);
   const bool is_warm = options_.warm_start;
   const auto is_open = [&] {
     return !progress.is_done() && progress.report.status != SolverStatus::kNonFinite;

@@ -39,10 +39,16 @@ class LemkeSolver : public Solver {
   /// (saddle_condensation.h, stage 4) and all attempts follow, each polished, and then all statuses
   /// of a small problem (stage 5).
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
+  /// There is no answer before the last pivot: a solve that takes longer ends without one.
+  void set_time_limit(double seconds) override { max_seconds_ = seconds; }
+  bool takes_section(const FrictionSection& section) const override {
+    return section.kind != FrictionSection::Kind::kDisc;
+  }
 
  private:
   struct Workspace;
   LemkeSolverOptions options_;
+  double max_seconds_ = 0;
   std::unique_ptr<Workspace> workspace_;
 };
 

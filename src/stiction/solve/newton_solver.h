@@ -39,6 +39,9 @@ class NewtonSolver : public Solver {
 
   std::string_view name() const override { return "newton"; }
   void set_time_limit(double seconds) override { options_.max_seconds = seconds; }
+  bool takes_section(const FrictionSection& section) const override {
+    return section.kind == FrictionSection::Kind::kDisc;
+  }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
 
  private:

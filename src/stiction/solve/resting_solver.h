@@ -39,6 +39,10 @@ class RestingSolver final : public Solver {
   void set_time_limit(double seconds) override { solver_->set_time_limit(seconds); }
   /// Whether things rest is asked of the impulses of the step before.
   bool profits_from_starts() const override { return true; }
+  bool takes_section(const FrictionSection& section) const override {
+    return solver_->takes_section(section);
+  }
+  bool takes_nonsymmetric_masses() const override { return solver_->takes_nonsymmetric_masses(); }
   const Certifier* certifier() const override { return solver_->certifier(); }
   std::span<const SolvedPart> parts() const override { return parts_; }
   bool depends_on_problem_alone() const override { return false; }
