@@ -69,8 +69,7 @@ void check_names(const std::string& option, const std::vector<std::string>& name
 std::vector<std::string> read_names(const std::string& option, const std::string& list,
                                     const std::string& by_default,
                                     const std::vector<std::string>& known) {
-  const std::vector<std::string> names =
-      list.empty() ? std::vector{by_default} : split(option, list);
+  std::vector<std::string> names = list.empty() ? std::vector{by_default} : split(option, list);
   check_names(option, names, known);
   return names;
 }

@@ -39,6 +39,7 @@ struct ExportOptions {
 template <class Names>
 std::vector<std::string> prefixed(const std::string& group, const Names& names) {
   std::vector<std::string> all;
+  all.reserve(std::size(names));
   for (const auto& name : names) all.push_back(group + "." + std::string(name));
   return all;
 }

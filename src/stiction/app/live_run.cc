@@ -37,7 +37,7 @@ double read_positive(const json& value, const std::string& what) {
 
 std::string read_word(const json& value, const std::string& what,
                       const std::vector<std::string>& known) {
-  const auto word = value.is_string() ? value.get<std::string>() : std::string();
+  auto word = value.is_string() ? value.get<std::string>() : std::string();
   if (std::find(known.begin(), known.end(), word) == known.end())
     throw InputError(fmt::format("{} {} is not known", what, value.dump()));
   return word;
@@ -153,10 +153,11 @@ void LiveRun::set(const json& changes) {
 }
 
 json LiveRun::pull(const json& how) {
-  if (!can_pull()) throw InputError("this scene has no body that can be pulled");
   const RigidBodySystem* bodies = nullptr;
   for (const Model::Part& part : model_.parts())
     if (const auto* found = as_bodies(part)) bodies = found;
+  if (bodies == nullptr || !can_pull())
+    throw InputError("this scene has no body that can be pulled");
   const auto& all = bodies->description().bodies;
   const auto index = how.is_object() && how.contains("body") && how["body"].is_number_integer()
                          ? how["body"].get<std::int64_t>()

@@ -149,7 +149,8 @@ void judge_behaviour(Result& result) {
                               // Four slides, each with an error of the size of the tables at h.
                               .expected = Range::at_most(1e-4)}));
   LinePlot::Curve exact{"closed form", {}, {}};
-  for (double t = 0; t <= 10; t += 0.01) {
+  for (int k = 0; k <= 1000; ++k) {
+    const double t = 0.01 * k;
     exact.x.push_back(t);
     exact.y.push_back(block_motion(t).x);
   }

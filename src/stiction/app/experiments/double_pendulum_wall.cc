@@ -106,6 +106,7 @@ void judge_collisions(Result& result) {
        .measured = fmt::format("{} collisions, {} of them in turn", collisions.size(), alternating),
        .expected = Range::exactly(5)}));
   std::vector<double> marks;
+  marks.reserve(collisions.size());
   for (const StepEvent& collision : collisions) marks.push_back(collision.time);
   result.statements.push_back(
       judge({.claim = "The total energy falls at collisions and is constant "

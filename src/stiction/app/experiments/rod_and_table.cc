@@ -136,7 +136,8 @@ void judge_variants(Result& result, const TracedRun& run) {
 void measure_order(Result& result, Monitor& monitor) {
   const VectorXd exact = run_rod(monitor.is_full() ? 1e-5 : 2e-5).end().q;
   LogLogPlot::Series series{.label = "stewart-trinkle", .x = {}, .y = {}};
-  for (double h = 0.008; h > 1e-4; h /= 2) {
+  for (int halvings = 0; halvings < 7; ++halvings) {
+    const double h = std::ldexp(0.008, -halvings);
     // Where an impact falls within its step is noise of the size of the error: steps near h.
     const int phases = monitor.is_full() ? 8 : 4;
     double error = 0;
