@@ -205,6 +205,18 @@ std::vector<SceneCounts> list_scenes() {
            .num_compounds = 200}};
 }
 
+/// The last with the shares of the scene of all kinds.
+std::vector<SceneCounts> list_scaled_scenes(int count) {
+  return {{.name = fmt::format("{} spheres", count), .num_spheres = count},
+          {.name = fmt::format("{} boxes", count), .num_boxes = count},
+          {.name = fmt::format("{} of all kinds", count),
+           .num_spheres = count * 40 / 100,
+           .num_boxes = count * 20 / 100,
+           .num_capsules = count * 12 / 100,
+           .num_hulls = count * 20 / 100,
+           .num_compounds = count * 8 / 100}};
+}
+
 class Program {
  public:
   explicit Program(const Options& options) : options_(options) {}
@@ -240,11 +252,9 @@ class Program {
       Options options = options_;
       options.num_frames = std::clamp(500'000 / count, 5, 200);
       options.num_rounds = count >= 100'000 ? 2 : 3;
-      SceneCounts spheres{.name = fmt::format("{} spheres", count), .num_spheres = count};
-      SceneCounts boxes{.name = fmt::format("{} boxes", count), .num_boxes = count};
-      if (spheres.name.find(options_.scene) != std::string::npos)
-        add({spheres, 30, 1}, options, false);
-      if (boxes.name.find(options_.scene) != std::string::npos) add({boxes, 30, 1}, options, false);
+      for (const SceneCounts& counts : list_scaled_scenes(count))
+        if (counts.name.find(options_.scene) != std::string::npos)
+          add({counts, 30, 1}, options, false);
     }
   }
   void run_broad() {

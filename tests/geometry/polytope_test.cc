@@ -6,6 +6,7 @@
 #include <numbers>
 #include <set>
 
+#include "stiction/base/same_bits.h"
 #include "tests/geometry/polyhedra.h"
 
 namespace stiction {
@@ -85,6 +86,34 @@ TEST(Polytope, BoxHasSixFacesTwelveEdgesEightVertices) {
     EXPECT_EQ(box.faces()[2 * axis + 1].offset, size[axis] / 2);
   }
   EXPECT_EQ(box.vertices()[5], Vector3d(0.5, -1, 1.5));
+}
+
+/// All numbers of the vertices, faces and edges.
+std::vector<double> numbers_of(const Polytope& polytope) {
+  std::vector<double> numbers{polytope.extent()};
+  const auto append = [&](const Vector3d& v) { numbers.insert(numbers.end(), v.begin(), v.end()); };
+  append(polytope.center());
+  for (const Vector3d& vertex : polytope.vertices()) append(vertex);
+  for (const Polytope::Face& face : polytope.faces()) {
+    append(face.normal);
+    numbers.push_back(face.offset);
+  }
+  for (const Polytope::Edge& edge : polytope.edges()) append(edge.direction);
+  return numbers;
+}
+
+TEST(Polytope, AResizedBoxHasTheBitsOfANewOne) {
+  Random random(6);
+  Polytope resized = Polytope::make_box(Vector3d::Ones());
+  for (int k = 0; k < 1000; ++k) {
+    const Vector3d size = (8 * random_vector(random)).array().exp();
+    const Polytope box = Polytope::make_box(size);
+    resized.resize_box(size / 2);
+    ASSERT_TRUE(is_same_bits(numbers_of(resized), numbers_of(box))) << size.transpose();
+    const Vector3d direction = random_vector(random);
+    EXPECT_EQ(resized.find_support(direction), box.find_support(direction));
+    EXPECT_EQ(resized.find_aligned_face(direction), box.find_aligned_face(direction));
+  }
 }
 
 TEST(Polytope, RotatedCubeStillHasSixFaces) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stiction/base/error.h"
+#include "stiction/base/prefetch.h"
 
 namespace stiction {
 namespace {
@@ -25,6 +26,7 @@ constexpr int kRebuildFraction = 32;
 constexpr int kNodesPerChunk = 4096;
 constexpr int kChangedPerChunk = 64;
 constexpr int kCandidatesPerChunk = 16384;
+constexpr int kCandidatesAhead = 16;  // whose boxes are asked for: the second of a pair is anywhere
 
 bool is_finite(const Bounds& bounds) {
   return bounds.lower.allFinite() && bounds.upper.allFinite();
@@ -334,6 +336,8 @@ void BroadPhase::select_overlapping(WorkerPool& pool) {
     int count = 0;
     for (int k = first; k < last; ++k) {
       const IndexPair pair = candidates_[index(k)];
+      const IndexPair later = candidates_[index(std::min(k + kCandidatesAhead, last - 1))];
+      prefetch(&bounds_[index(later.second)], sizeof(Bounds));
       out[count] = pair;
       count += boxes_overlap(bounds_[index(pair.first)], bounds_[index(pair.second)]) ? 1 : 0;
     }

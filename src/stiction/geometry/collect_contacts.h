@@ -19,6 +19,7 @@
 
 #include "stiction/geometry/contact_candidate.h"
 #include "stiction/geometry/face_clipping.h"
+#include "stiction/geometry/polytope.h"
 #include "stiction/geometry/surface_workspace.h"
 
 namespace stiction {
@@ -58,6 +59,8 @@ struct ContactWorkspace {
   std::vector<int> order{}, hull{}, queue{};
   std::vector<std::uint8_t> marks{}, inside{};
   SurfaceWorkspace surface{};
+  Polytope box_a = Polytope::make_box(Eigen::Vector3d::Ones());  // see ContactPair::polytope_a
+  Polytope box_b = Polytope::make_box(Eigen::Vector3d::Ones());
 };
 
 /// Appends the candidates and patches of one pair: none if the shapes are further apart than

@@ -8,12 +8,21 @@
 #include <limits>
 
 #include "stiction/base/error.h"
+#include "stiction/base/prefetch.h"
 
 namespace stiction {
 namespace {
 
 /// Few enough that threads finish together, many enough that taking one costs nothing.
 constexpr int kPairsPerPart = 256;
+
+/// Pairs come in the order of their indices, so that the second of each is anywhere: among some
+/// thousand objects it has left the cache since it was met last. So many pairs ahead its pointer
+/// and pose are asked for, and half as many ahead the shape that the pointer leads to. Measured and
+/// rejected: to sort out pairs whose bounding balls are apart by an array of balls first, which
+/// takes a third of the memory off and no time.
+constexpr std::size_t kPairsAhead = 16;
+constexpr std::size_t kShapeBytes = 112;  // of CollisionShape: what all pairs read
 
 /// Rounding must not part the boxes of shapes that touch.
 void widen_by_rounding(const Pose& pose, Bounds& bounds) {
@@ -111,6 +120,16 @@ std::span<const IndexPair> CollisionScene::find_box_pairs(std::span<const Pose> 
   return broad_phase_.update(*pool_);
 }
 
+void CollisionScene::prefetch_later(std::span<const IndexPair> box_pairs,
+                                    std::span<const Pose> poses) const {
+  if (box_pairs.size() <= kPairsAhead) return;
+  const std::size_t far = index(box_pairs[kPairsAhead].second);
+  const std::size_t near = index(box_pairs[kPairsAhead / 2].second);
+  prefetch(&objects_[far]);
+  prefetch(&poses[far], sizeof(Pose));
+  prefetch(objects_[near].shape.get(), kShapeBytes);
+}
+
 void CollisionScene::collect_part(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
                                   const DetectionOptions& options, ContactWorkspace& workspace,
                                   Detection& out) const {
@@ -126,7 +145,9 @@ void CollisionScene::collect_part(std::span<const IndexPair> box_pairs, std::spa
   const auto is_still = [&](int object) {
     return objects_[index(object)].is_static || options.still[index(object)] != 0;
   };
-  for (const auto& [a, b] : box_pairs) {
+  for (std::size_t k = 0; k < box_pairs.size(); ++k) {
+    const auto [a, b] = box_pairs[k];
+    prefetch_later(box_pairs.subspan(k), poses);
     if (!options.still.empty() && is_still(a) && is_still(b)) continue;
     contact_options.reach = options.reach + reach_of(a) + reach_of(b);
     const int first = static_cast<int>(contacts.candidates.size());

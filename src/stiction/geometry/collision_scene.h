@@ -98,6 +98,7 @@ class CollisionScene {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   void check_object(int object) const;
   void place(int object, const Pose& pose, double reach);
+  void prefetch_later(std::span<const IndexPair> box_pairs, std::span<const Pose> poses) const;
   void collect_part(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
                     const DetectionOptions& options, ContactWorkspace& workspace,
                     Detection& out) const;

@@ -95,8 +95,8 @@ Bounds bounds_of_half_space(const Plane& plane, const Pose& pose) {
 }  // namespace
 
 CollisionShape::CollisionShape(Shape shape)
-    : shape_(std::make_shared<const Shape>(std::move(shape))),
-      kind_(static_cast<ShapeKind>(shape_->index())) {
+    : kind_(static_cast<ShapeKind>(shape.index())),
+      shape_(std::make_shared<const Shape>(std::move(shape))) {
   const std::string fault = find_fault(*shape_);
   if (!fault.empty()) throw InputError(fault);
   const Bounds box = std::visit(LocalBounds{}, *shape_);

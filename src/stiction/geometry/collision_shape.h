@@ -76,14 +76,15 @@ class CollisionShape {
   double core_radius() const { return core_radius_; }
 
  private:
-  std::shared_ptr<const Shape> shape_;
+  // What every pair reads comes first, so that it shares two lines of the cache.
+  ShapeKind kind_ = ShapeKind::kSphere;
+  double size_ = 0, bounding_radius_ = 0, core_radius_ = 0;
+  Eigen::Vector3d center_ = Eigen::Vector3d::Zero();
+  Eigen::Vector3d half_ = Eigen::Vector3d::Zero();
+  Eigen::Vector3d half_extent_ = Eigen::Vector3d::Zero();  // [m] of the box around the shape
   std::shared_ptr<const Polytope> polytope_;
   std::shared_ptr<const TriangleSurface> surface_;
-  Eigen::Vector3d half_ = Eigen::Vector3d::Zero();
-  Eigen::Vector3d center_ = Eigen::Vector3d::Zero();
-  Eigen::Vector3d half_extent_ = Eigen::Vector3d::Zero();  // [m] of the box around the shape
-  double size_ = 0, bounding_radius_ = 0, core_radius_ = 0;
-  ShapeKind kind_ = ShapeKind::kSphere;
+  std::shared_ptr<const Shape> shape_;
 };
 
 /// Defined with TriangleSurface. For height-field and mesh without fault.

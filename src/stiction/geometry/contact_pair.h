@@ -26,6 +26,12 @@ struct ContactPair {
   double snap = 0;  // [m] places that differ by less are the same
   int first = 0;    // candidate of this pair
 
+  /// Of shapes that have one. The vertices, edges and faces of one box among thousands have left
+  /// the cache when it is met again, and are a hundred times the three numbers they follow from:
+  /// boxes are laid out in the workspace, where the last one was.
+  const Polytope& polytope_a() const { return polytope_of(a, workspace.box_a); }
+  const Polytope& polytope_b() const { return polytope_of(b, workspace.box_b); }
+
   int num_candidates() const { return static_cast<int>(out.candidates.size()) - first; }
   void drop_candidates() { out.candidates.resize(first); }
   bool has(std::uint64_t id) const {
@@ -68,6 +74,13 @@ struct ContactPair {
   void close_alternative(int start, double separation) {
     const int count = static_cast<int>(out.candidates.size()) - start;
     if (count > 0) out.patches.push_back({start, count, separation, out.num_groups});
+  }
+
+ private:
+  static const Polytope& polytope_of(const CollisionShape& shape, Polytope& box) {
+    if (shape.kind() != ShapeKind::kBox) return *shape.polytope();
+    box.resize_box(shape.half());
+    return box;
   }
 };
 

@@ -36,7 +36,7 @@ class CylinderOverPolytope {
   CylinderOverPolytope(ContactPair& pair, const SignedDistance& distance)
       : pair_(pair),
         a_(pair.a),
-        b_(*pair.b.polytope()),
+        b_(pair.polytope_b()),
         a_in_b_(inverse(pair.pose_b) * pair.pose_a),
         b_in_a_(inverse(a_in_b_)),
         normal_a_(pair.pose_a.rotation.transpose() * distance.normal),

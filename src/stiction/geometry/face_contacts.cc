@@ -27,8 +27,8 @@ class FaceCollector {
         reference_(reference),
         options_(options),
         workspace_(pair.workspace),
-        held_(*(reference.is_on_a ? pair.a : pair.b).polytope()),
-        incident_(*(reference.is_on_a ? pair.b : pair.a).polytope()) {
+        held_(reference.is_on_a ? pair.polytope_a() : pair.polytope_b()),
+        incident_(reference.is_on_a ? pair.polytope_b() : pair.polytope_a()) {
     const Pose& pose = reference.is_on_a ? pair.pose_a : pair.pose_b;
     const Pose& incident_pose = reference.is_on_a ? pair.pose_b : pair.pose_a;
     const Polytope::Face& face = held_.faces()[reference.face];

@@ -203,6 +203,18 @@ Polytope Polytope::make_box(const Vector3d& size) {
   return box;
 }
 
+void Polytope::resize_box(const Vector3d& half) {
+  if (vertices_[7] == half) return;
+  for (int i = 0; i < 8; ++i) {
+    vertices_[i] = {i & 1 ? half.x() : -half.x(), i & 2 ? half.y() : -half.y(),
+                    i & 4 ? half.z() : -half.z()};
+  }
+  for (int face = 0; face < 6; ++face) faces_[face].offset = half[face / 2];
+  update_center();
+  extent_ = 2 * half.maxCoeff();
+  vertex_table_.replace(vertices_);
+}
+
 Polytope Polytope::make_triangle(const Vector3d& a, const Vector3d& b, const Vector3d& c) {
   Polytope triangle;
   triangle.vertices_ = {a, b, c};
@@ -247,10 +259,14 @@ void Polytope::add_face(std::span<const int> loop, const Vector3d& normal) {
   faces_.push_back(face);
 }
 
-void Polytope::finish() {
+void Polytope::update_center() {
   center_.setZero();
   for (const Vector3d& vertex : vertices_)
     center_ += vertex / static_cast<double>(vertices_.size());
+}
+
+void Polytope::finish() {
+  update_center();
   extent_ = extent_of(vertices_);
   make_edges();
   make_fans();

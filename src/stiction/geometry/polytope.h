@@ -37,6 +37,10 @@ class Polytope {
 
   /// Corner i has the sign + on axis k where bit k of i is set; faces −x, +x, −y, +y, −z, +z.
   static Polytope make_box(const Eigen::Vector3d& size);
+  /// Of one made by make_box: that of another box. All boxes have the same normals, directions and
+  /// neighbours, so that only places change. Has the same bits as make_box(2 half); allocates
+  /// nothing.
+  void resize_box(const Eigen::Vector3d& half);
   /// Of points that span a volume (see convex_hull.h). Vertices keep the order of the points.
   static Polytope make_hull(std::span<const Eigen::Vector3d> points);
   /// Both sides of a triangle with an area: face 0 sees a, b, c counterclockwise, face 1 clockwise.
@@ -81,6 +85,7 @@ class Polytope {
             static_cast<std::size_t>(fan_start_[vertex + 1] - fan_start_[vertex])};
   }
   void add_face(std::span<const int> loop, const Eigen::Vector3d& normal);
+  void update_center();
   void finish();
   void make_edges();
   void make_fans();

@@ -20,8 +20,8 @@ class Alternatives {
  public:
   Alternatives(ContactPair& pair, double gap)
       : pair_(pair),
-        a_(*pair.a.polytope()),
-        b_(*pair.b.polytope()),
+        a_(pair.polytope_a()),
+        b_(pair.polytope_b()),
         b_in_a_(inverse(pair.pose_a) * pair.pose_b),
         least_(gap - 2 * pair.options.reach),
         first_patch_(pair.out.patches.size() - 1) {

@@ -30,10 +30,10 @@ struct PolytopeView {
 };
 
 PolytopeView view_from_a(const ContactPair& pair) {
-  return {*pair.a.polytope(), *pair.b.polytope(), inverse(pair.pose_a) * pair.pose_b};
+  return {pair.polytope_a(), pair.polytope_b(), inverse(pair.pose_a) * pair.pose_b};
 }
 PolytopeView view_from_b(const ContactPair& pair) {
-  return {*pair.b.polytope(), *pair.a.polytope(), inverse(pair.pose_b) * pair.pose_a};
+  return {pair.polytope_b(), pair.polytope_a(), inverse(pair.pose_b) * pair.pose_a};
 }
 
 /// `direction` points to the other polytope, `point` is its nearest (deepest) point. Apart, only

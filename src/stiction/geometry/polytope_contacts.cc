@@ -28,8 +28,8 @@ class NearestFeatures {
  public:
   NearestFeatures(ContactPair& pair, const Vector3d& normal_W)
       : pair_(pair),
-        a_(*pair.a.polytope()),
-        b_(*pair.b.polytope()),
+        a_(pair.polytope_a()),
+        b_(pair.polytope_b()),
         a_in_b_(inverse(pair.pose_b) * pair.pose_a),
         normal_(pair.pose_b.rotation.transpose() * normal_W),
         normal_a_(pair.pose_a.rotation.transpose() * normal_W),
@@ -199,8 +199,8 @@ double collect_box_contacts(ContactPair& pair) {
     const Vector3d towards_a = pair.pose_b.rotation.transpose() * best.normal;
     const Vector3d towards_b = -(pair.pose_a.rotation.transpose() * best.normal);
     const EdgePair edges{
-        box_edge_along(*pair.a.polytope(), box_corner_towards(towards_b), best.edge_axis_a),
-        box_edge_along(*pair.b.polytope(), box_corner_towards(towards_a), best.edge_axis_b)};
+        box_edge_along(pair.polytope_a(), box_corner_towards(towards_b), best.edge_axis_a),
+        box_edge_along(pair.polytope_b(), box_corner_towards(towards_a), best.edge_axis_b)};
     NearestFeatures nearest(pair, best.normal);
     if (nearest.crosses(edges.edge_a, edges.edge_b) && nearest.append_crossing(edges)) {
       options.skips_known = true;
@@ -229,7 +229,7 @@ void collect_polytope_contacts(ContactPair& pair) {
 /// All vertices within reach. They are corners of a convex body, so that none is in the hull of the
 /// others and there is nothing to reduce.
 void collect_polytope_plane_contacts(ContactPair& pair) {
-  const Polytope& polytope = *pair.a.polytope();
+  const Polytope& polytope = pair.polytope_a();
   const Plane& plane = std::get<Plane>(pair.b.shape());
   const ContactFeature ground = make_plane_feature(plane.offset * plane.normal, plane.normal);
   const Vector3d normal_W = pair.pose_b.rotation * plane.normal;

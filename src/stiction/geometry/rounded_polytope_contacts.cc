@@ -24,7 +24,7 @@ class RoundedOverPolytope {
   RoundedOverPolytope(ContactPair& pair, const RoundedCore& core)
       : pair_(pair),
         core_(core),
-        b_(*pair.b.polytope()),
+        b_(pair.polytope_b()),
         a_in_b_(inverse(pair.pose_b) * pair.pose_a),
         axis_(a_in_b_.rotation.col(2)) {
     for (int end = 0; end < 2; ++end) ends_[end] = a_in_b_ * core.end_point(end);

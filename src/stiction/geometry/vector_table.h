@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 
+#include <span>
 #include <vector>
 
 namespace stiction {
@@ -13,6 +14,9 @@ class VectorTable {
   void add(const Eigen::Vector3d& vector) { vectors_.push_back(vector); }
   /// After the last one was added.
   void finish();
+
+  /// Others in place of those there are: as many. Allocates nothing.
+  void replace(std::span<const Eigen::Vector3d> vectors);
 
   /// The vector furthest along `direction`, of equals the first; 0 if the direction is not finite.
   int find_furthest(const Eigen::Vector3d& direction) const;
