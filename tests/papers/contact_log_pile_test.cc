@@ -45,7 +45,7 @@ TEST(SlowLogPile, ComesToRestBetweenItsGuides) {
   const Scene scene = example_scene("log-pile");
   Simulation simulation(scene.model, options_of(scene));
   const double start = simulation.energy().now.total();
-  while (simulation.state().t < 2.5) simulation.step();
+  while (simulation.state().t < 3.5) simulation.step();
   EXPECT_LE(simulation.energy().now.kinetic, 1e-5 * start);
   expect_between_the_guides(simulation);
 }

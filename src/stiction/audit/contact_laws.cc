@@ -79,16 +79,18 @@ void GeometryLaws::check_contact(const AuditedContact& contact, When when, Audit
   // Both supporting planes are where the contact says, if not the point in them.
   const bool is_extended =
       when == When::kAtTheEnd && std::abs(beyond_a) <= slack && std::abs(beyond_b) <= slack;
+  const bool is_convex = !placed_a.shape.is_surface() && !placed_b.shape.is_surface();
+  // Where two edges cross moves along them by 1/sin θ of their motion.
+  const double place_slack = is_convex ? slack / crossing_sine(contact) : slack;
   for (const auto& [placed, point, shape] :
        {std::tuple(placed_a, on_a, a), std::tuple(placed_b, on_b, b)}) {
     const int which = shape;
     if (!is_extended)
-      report.check(Law::kGaps, std::abs(Separation::of_point(placed, point)), slack, [&] {
+      report.check(Law::kGaps, std::abs(Separation::of_point(placed, point)), place_slack, [&] {
         return fmt::format("{}: distance of the touching point from {}{} [m]", name_of(contact),
                            surfaces_->name_of_object(which), place);
       });
   }
-  const bool is_convex = !placed_a.shape.is_surface() && !placed_b.shape.is_surface();
   if (is_convex) check_along_normal(contact, beyond_a, beyond_b, of_a.turn + of_b.turn, report);
   if (is_convex) check_stays(contact, when, report);
   if (is_convex) directions_[pair] = a == pair.first ? n : Vector3d(-n);
@@ -139,11 +141,22 @@ void GeometryLaws::check_along_normal(const AuditedContact& contact, double beyo
 /// each other. Both normals n are perpendicular to one edge; of the other edge d, which crosses it
 /// under θ now, the old one has |n·d| = sin ψ sin θ, and no more than φ, since it was 0.
 double GeometryLaws::turn_of_normal(const AuditedContact& contact, double turn) const {
-  const AuditShape &a = shapes_[contact.shape_a], &b = shapes_[contact.shape_b];
-  if (has_face_normal(contact, kPlace) || a.rounding() > 0 || b.rounding() > 0) return 0;
-  const double sine = Separation::crossing_sine({a, end_[contact.shape_a]},
-                                                {b, end_[contact.shape_b]}, contact.normal, kSnap);
+  if (!has_edge_normal(contact)) return 0;
+  const double sine = crossing_sine(contact);
   return turn < sine ? std::asin(turn / sine) : M_PI / 2;
+}
+
+bool GeometryLaws::has_edge_normal(const AuditedContact& contact) const {
+  return !has_face_normal(contact, kPlace) && shapes_[contact.shape_a].rounding() == 0 &&
+         shapes_[contact.shape_b].rounding() == 0;
+}
+
+/// Of the edges whose crossing the contact is; 1 if it is none.
+double GeometryLaws::crossing_sine(const AuditedContact& contact) const {
+  if (!has_edge_normal(contact)) return 1;
+  return Separation::crossing_sine({shapes_[contact.shape_a], end_[contact.shape_a]},
+                                   {shapes_[contact.shape_b], end_[contact.shape_b]},
+                                   contact.normal, kSnap);
 }
 
 bool GeometryLaws::has_face_normal(const AuditedContact& contact, double tolerance) const {

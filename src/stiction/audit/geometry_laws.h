@@ -73,6 +73,8 @@ class GeometryLaws {
                           double turn, AuditReport& report) const;
   void check_stays(const AuditedContact& contact, When when, AuditReport& report);
   double turn_of_normal(const AuditedContact& contact, double turn) const;
+  double crossing_sine(const AuditedContact& contact) const;
+  bool has_edge_normal(const AuditedContact& contact) const;
   bool has_face_normal(const AuditedContact& contact, double tolerance) const;
   void place(double t, const VectorXd& q, std::vector<Pose>& poses) const;
   Travel travel(int shape, const std::vector<Pose>& from, const std::vector<Pose>& to) const;

@@ -77,6 +77,7 @@ class Alternatives {
 
   struct EdgeWedge {
     Vector3d tail, direction;
+    double length = 0;               // [m]
     Vector3d into_left, into_right;  // along the two faces, away from the edge
     double height = 0;  // [m] largest n·(place − edge) for n between the two normals
   };
@@ -88,6 +89,8 @@ class Alternatives {
     EdgeWedge wedge;
     wedge.tail = pose * polytope.vertices()[edge.tail];
     wedge.direction = pose.rotation * edge.direction;
+    wedge.length =
+        edge.direction.dot(polytope.vertices()[edge.head] - polytope.vertices()[edge.tail]);
     const Vector3d left = pose.rotation * polytope.faces()[edge.left].normal;
     const Vector3d right = pose.rotation * polytope.faces()[edge.right].normal;
     wedge.into_left = left.cross(wedge.direction);
@@ -120,6 +123,18 @@ class Alternatives {
     }
   }
 
+  /// Whether two lines are nearest to each other within both edges, or not further beyond than the
+  /// shapes are large: nearly parallel ones cross anywhere.
+  bool crosses_near(const EdgeWedge& a, const EdgeWedge& b, const Vector3d& cross,
+                    double sine) const {
+    const Vector3d way = b.tail - a.tail;
+    const double along_a = way.cross(b.direction).dot(cross) / (sine * sine),
+                 along_b = way.cross(a.direction).dot(cross) / (sine * sine);
+    const double margin = pair_.options.reach + std::max(pair_.a.size(), pair_.b.size());
+    return along_a >= -margin && along_a <= a.length + margin && along_b >= -margin &&
+           along_b <= b.length + margin;
+  }
+
   /// The common perpendicular, where it is a normal of both edges and lies near both.
   void append_edge_pair(int i, const EdgeWedge& a, int j, const EdgeWedge& b) {
     const Vector3d cross = a.direction.cross(b.direction);
@@ -129,6 +144,7 @@ class Alternatives {
     if (a.into_left.dot(out) > 0) out = -out;
     if (a.into_left.dot(out) > 0 || a.into_right.dot(out) > 0) return;
     if (b.into_left.dot(out) < 0 || b.into_right.dot(out) < 0) return;
+    if (!crosses_near(a, b, cross, sine)) return;
     const double separation = out.dot(b.tail - a.tail);
     if (separation < least_ || is_known(-(pair_.pose_a.rotation * out))) return;
     const Polytope::Edge &edge_a = a_.edges()[i], &edge_b = b_.edges()[j];
