@@ -43,8 +43,8 @@ FrictionSection friction_for(const std::string& solver, const FrictionSection& w
 /// Whether a law says how good answers are, those of steps before included, rather than whether
 /// what is recorded is true. Overlaps, and gaps of contacts that press, come of steps above
 /// tolerance. `motion` is left out at loose tolerances for a finding that is not explained yet:
-/// wheel-loader in the Euler schemes with `interior-point`, where no row accounts for 3 % of the way
-/// of a projection (docs/roadmap.md).
+/// wheel-loader in the Euler schemes with `interior-point`, where no row accounts for 3 % of the
+/// way of a projection (docs/roadmap.md).
 bool follows_from_answers(Law law, bool is_flagged, double tolerance) {
   constexpr double kLoose = 1e-6;
   return law == Law::kPenetration || (law == Law::kComplementarity && is_flagged) ||
