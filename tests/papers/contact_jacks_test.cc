@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "stiction/base/random.h"
+#include "stiction/geometry/distance.h"
 #include "tests/example_scene.h"
 #include "tests/papers/mechanism_watch.h"
 #include "tests/papers/scene_variant.h"
@@ -86,6 +91,101 @@ TEST(ContactJacks, NoStepAddsEnergy) {
     before = now;
   }
   EXPECT_LT(before, 0.5 * start);
+}
+
+/// The smallest distance of bars of different bodies, by the shapes alone.
+double smallest_distance(const MechanismWatch& watch, const std::vector<std::string>& bodies,
+                         const std::vector<CollisionShape>& bars) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      for (const CollisionShape& a : bars)
+        for (const CollisionShape& b : bars)
+          smallest = std::min(
+              smallest, compute_distance(a, watch.pose(bodies[i]), b, watch.pose(bodies[k])).gap);
+  return smallest;
+}
+
+/// What is asked for, and rounding of distances (1e-9), of the length of the bars.
+double overlap_tolerance(const SimulationOptions& options) {
+  return 2 * (options.tolerance + 1e-9) * 0.1;
+}
+
+/// Stewart–Trinkle 1996, §3: gaps are those at the end of the step, of the shapes themselves and
+/// not only of features that faced each other at its start.
+TEST(ContactJacks, NoBarsOverlapAtTheEndOfANonlinearStep) {
+  const Scene scene = example_scene("jacks");
+  const SimulationOptions options = options_of(scene, "stewart-trinkle", 1e-3);
+  Simulation simulation(scene.model, options);
+  const MechanismWatch watch(simulation);
+  std::vector<std::string> bodies;
+  for (int k = 1; k <= 8; ++k) bodies.push_back("jack " + std::to_string(k));
+  const std::vector<CollisionShape> bars{CollisionShape(Box{{0.1, 0.02, 0.02}}),
+                                         CollisionShape(Box{{0.02, 0.1, 0.02}}),
+                                         CollisionShape(Box{{0.02, 0.02, 0.1}})};
+  while (simulation.state().t < 0.3) {
+    simulation.step();
+    ASSERT_GE(smallest_distance(watch, bodies, bars), -overlap_tolerance(options))
+        << simulation.state().t;
+  }
+  EXPECT_GE(simulation.summary().gap_min, -overlap_tolerance(options));
+  EXPECT_EQ(simulation.summary().linear_steps, 0);
+}
+
+/// Two bars that fly at each other, turning by up to half a radian in a step.
+Scene two_bars(const nlohmann::ordered_json& shape, Random& random) {
+  return edited_scene("jacks", [&](nlohmann::ordered_json& document) {
+    document["gravity"] = {0, 0, 0};
+    auto bodies = nlohmann::ordered_json::array();
+    const auto vector = [&](double size) {
+      return nlohmann::ordered_json{random.uniform(-size, size), random.uniform(-size, size),
+                                    random.uniform(-size, size)};
+    };
+    for (const double side : {-1.0, 1.0}) {
+      nlohmann::ordered_json body{{"name", side < 0 ? "left" : "right"},
+                                  {"density", 2700},
+                                  {"position", {0.06 * side, 0, 0}},
+                                  {"velocity", {-3 * side, 0, 0}}};
+      body["orientation"] = vector(1);
+      body["orientation"].push_back(random.uniform(-1, 1));
+      body["angular_velocity"] = vector(300);
+      body["shapes"] = {shape};
+      bodies.push_back(body);
+    }
+    document["bodies"] = bodies;
+  });
+}
+
+TEST(ContactJacks, BarsThatStrikeEachOtherWhileTheyTurnFastDoNotOverlap) {
+  const std::array<nlohmann::ordered_json, 2> shapes{
+      nlohmann::ordered_json{{"type", "box"}, {"size", {0.1, 0.02, 0.02}}, {"material", "tin"}},
+      nlohmann::ordered_json{
+          {"type", "cylinder"}, {"radius", 0.01}, {"length", 0.1}, {"material", "tin"}}};
+  const std::array bars{std::vector{CollisionShape(Box{{0.1, 0.02, 0.02}})},
+                        std::vector{CollisionShape(Cylinder{0.01, 0.1})}};
+  Random random(7);
+  for (std::size_t kind = 0; kind < shapes.size(); ++kind) {
+    int num_linear = 0, num_struck = 0;
+    for (int n = 0; n < 200; ++n) {
+      const Scene scene = two_bars(shapes[kind], random);
+      const SimulationOptions options = options_of(scene, "stewart-trinkle", 1e-3);
+      Simulation simulation(scene.model, options);
+      const MechanismWatch watch(simulation);
+      for (int k = 0; k < 40; ++k) {
+        const auto linear = simulation.summary().linear_steps;
+        simulation.step();
+        const double distance = smallest_distance(watch, {"left", "right"}, bars[kind]);
+        const double told = std::min(simulation.certificate().gap, 0.0);
+        ASSERT_LE(told, std::min(distance, 0.0) + overlap_tolerance(options));
+        if (simulation.summary().linear_steps > linear) break;  // overlaps are pushed out later
+        ASSERT_GE(distance, -overlap_tolerance(options)) << kind << ' ' << n << ' ' << k;
+      }
+      num_linear += simulation.summary().linear_steps > 0 ? 1 : 0;
+      num_struck += simulation.summary().contacts_max > 0 ? 1 : 0;
+    }
+    EXPECT_GE(num_struck, 60);
+    EXPECT_LE(num_linear, num_struck / 10);
+  }
 }
 
 TEST(ContactJacks, RoundOnesComeToRest) {

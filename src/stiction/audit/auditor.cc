@@ -504,7 +504,10 @@ void Auditor::check_shapes(const RecordedChunk& chunk, const Row& row,
   const bool is_start = phases.empty();
   const double passed = is_start ? 0 : row.state.t - start.t;
   if (is_start || !row.follows) geometry_.restart();
-  smallest_gap_ = std::min(smallest_gap_, geometry_.check_end(passed, found_, report));
+  const bool is_iterated = std::all_of(phases.begin(), phases.end(), [](const AuditedPhase& phase) {
+    return phase.kind == PhaseName::kPositionLevel;
+  });
+  smallest_gap_ = std::min(smallest_gap_, geometry_.check_end(passed, found_, is_iterated, report));
   if (!is_start) geometry_.check_passage(start, row.state, found_, report);
 }
 

@@ -157,7 +157,8 @@ void GeometryLaws::check_found(const std::set<Pair>& found, AuditReport& report)
   }
 }
 
-double GeometryLaws::check_end(double h, const std::set<Pair>& found, AuditReport& report) {
+double GeometryLaws::check_end(double h, const std::set<Pair>& found, bool is_iterated,
+                               AuditReport& report) {
   std::vector<double> ways(shapes_.size());
   std::vector<Travel> travels(shapes_.size());
   for (int i = 0; i < static_cast<int>(shapes_.size()); ++i) {
@@ -189,6 +190,8 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, AuditRepor
     const bool is_old = is_found && found_before_.contains(pair) && !has_surface &&
                         settings_.scheme != SchemeName::kSpook && !yields(pair);
     if (!locates && !is_exact) added += 1.5 * (is_old ? turn * size : way);
+    if (is_iterated && !has_surface && !yields(pair))
+      added = settings_.tolerance * (2 * size + way + extent_);
     // Whatever separates the shapes so far that the law holds is good enough.
     double gap = is_found && h > 0 ? bound_gap(pair, end_) : -kInfinity;
     if (-gap > added + slack)

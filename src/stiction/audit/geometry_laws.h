@@ -43,9 +43,10 @@ class GeometryLaws {
                      double touching, AuditReport& report) const;
   /// Pairs that overlap there by more than features of the step's start explain have a contact.
   void check_found(const std::set<Pair>& found, AuditReport& report) const;
-  /// Overlaps there, the end of a step of length h; `found` are the pairs that had contacts in it.
+  /// Overlaps there, the end of a step of length h; `found` are the pairs that had contacts in it,
+  /// and a step that is `iterated` has its contacts there, so that convex shapes do not overlap.
   /// Returns the smallest gap of shapes near each other, infinite if there are none.
-  double check_end(double h, const std::set<Pair>& found, AuditReport& report);
+  double check_end(double h, const std::set<Pair>& found, bool is_iterated, AuditReport& report);
   /// Whether that is a lower bound for some pairs, and what it is if all are measured.
   bool has_bounds() const { return has_bounds_; }
   double measure_smallest() const;

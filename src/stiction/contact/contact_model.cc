@@ -114,6 +114,8 @@ void ContactModel::exchange(Model model) {
 
 void ContactModel::detect(const State& state, double h, bool wants_alternatives) {
   wants_alternatives_ = wants_alternatives && options_.alternatives;
+  late_.clear();
+  late_contacts_.clear();
   for (PartWithSurfaces& part : surfaces_)
     for (int i = 0; i < part.surfaces->num_objects(); ++i)
       part.smallest_reach[i] = kSmallestReach * part.surfaces->objects()[i].shape->size();
@@ -183,6 +185,7 @@ void ContactModel::detect_part(int index, const State& state, double h) {
   num_reduced_ += detection_.contacts.num_reduced;
   if (!part.is_still.empty()) note_met_sleepers(part);
   for (const CollisionPair& pair : detection_.pairs) {
+    if (append_late_pair(index, pair.a, pair.b)) continue;
     const std::span patches =
         std::span(detection_.contacts.patches).subspan(pair.first_patch, pair.num_patches);
     for (std::size_t p = 0; p < patches.size(); ++p) {
@@ -234,14 +237,19 @@ void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
 }
 
 void ContactModel::add_contact(int index, int a, int b, const ContactCandidate& candidate) {
+  detected_.push_back(make_contact(index, a, b, candidate));
+}
+
+ContactModel::DetectedContact ContactModel::make_contact(int index, int a, int b,
+                                                         const ContactCandidate& candidate) const {
   const PartWithSurfaces& part = surfaces_[index];
   const TouchingPair pair{a, b, {candidate.gap, candidate.normal, candidate.point}};
-  detected_.push_back({.part = index,
-                       .a = a,
-                       .b = b,
-                       .candidate = candidate,
-                       .law = &part.surfaces->law_of(pair),
-                       .key = make_key(part.part, a, b, candidate.id)});
+  return {.part = index,
+          .a = a,
+          .b = b,
+          .candidate = candidate,
+          .law = &part.surfaces->law_of(pair),
+          .key = make_key(part.part, a, b, candidate.id)};
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -346,8 +354,11 @@ void ContactModel::mark_suppressed(const GapsAt& start, const GapsAt& end,
     const auto before = separation_at(start, patch), separation = separation_at(end, patch);
     const bool is_asked = std::find(active + patch.first, active + patch.first + patch.count, 1) !=
                           active + patch.first + patch.count;
-    const bool parts = before.distance >= 0 || (separation.distance >= 0 && !is_asked);
-    return std::pair(parts, parts ? separation : before);
+    const bool parts =
+        before.distance >= -before.rounding || (separation.distance >= 0 && !is_asked);
+    // What opening it takes depends on where it was, whatever its contacts said there.
+    const Separation needed{.is_told = true, .distance = before.distance};
+    return std::pair(parts, parts ? separation : needed);
   };
   is_suppressed.assign(num_contacts(), 0);
   suppress_alternatives(rank_of, [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
@@ -368,9 +379,11 @@ ContactModel::Separation ContactModel::separation_of(const Patch& patch, double 
              pose_b = part.surfaces->place_object(t, q_part, contact.b);
   const Touch touch = evaluate_touch(contact.candidate, a, pose_a, b, pose_b);
   const double separation = separation_along(touch.normal, a, pose_a, b, pose_b);
-  const double rounding = kSeparationRounding * std::max(a.size(), b.size());
-  const bool faces = separation >= touch.gap - rounding;
-  return {.is_told = faces || separation >= 0, .distance = faces ? touch.gap : separation};
+  const double size = std::max(a.size(), b.size());
+  const bool faces = separation >= touch.gap - kSeparationRounding * size;
+  return {.is_told = faces || separation >= 0,
+          .distance = faces ? touch.gap : separation,
+          .rounding = kOverlapRounding * size};
 }
 
 /// Of the patches of a group only the one of the highest rank counts, the first of equals.
@@ -513,13 +526,7 @@ double ContactEvaluator::compute_smallest_gap(const ContactModel& model, const S
   if (model.num_contacts() == 0) return kInfinity;
   VectorMap numbers = values(model.num_contacts());
   model.evaluate_gaps(state.t, state.q, numbers);
-  return smallest_of(numbers);
-}
-
-double ContactEvaluator::smallest_of(const ConstVectorRef& gaps) {
-  double smallest = kInfinity;
-  for (const double gap : gaps) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
-  return smallest;
+  return model.smallest_gap(state, numbers);
 }
 
 }  // namespace stiction

@@ -44,6 +44,16 @@ class ContactModel : public Model {
   /// if they have not met anything new there: then nothing is changed.
   bool detect_further(const State& state, double h, const State& end);
 
+  /// For schemes that keep gaps open at the end of the step: features that have turned away from
+  /// each other may say that shapes are apart which overlap. Finds pairs that overlap at `end` by
+  /// more than `tolerance` of their size while none of the contacts that took part in the step,
+  /// `is_asked`, says so. Returns the smallest gap of such pairs [m], infinite without any.
+  double find_hidden_overlaps(const State& end, const std::vector<char>& is_asked,
+                              double tolerance);
+  /// Those pairs get the contacts that they have at `end`, for another step from `state`. False,
+  /// and nothing is changed, if there are none or alternatives are switched off.
+  bool detect_hidden(const State& state, double h, const State& end);
+
   /// The same as the last detection, after other blocks were put to sleep or woken.
   void detect_again(const State& state, double h);
 
@@ -105,6 +115,10 @@ class ContactModel : public Model {
   void evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps) const;
   /// The same, infinite for alternatives that do not count.
   void evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const;
+  /// The smallest of what evaluate_gaps says of `state`; not a number if one of them is none. Where
+  /// alternatives all say that shapes overlap, another direction may part them: their distance
+  /// counts.
+  double smallest_gap(const State& state, const ConstVectorRef& gaps) const;
   bool has_alternatives() const { return !alternatives_.empty(); }
   /// What evaluate_all_gaps says of (t, q).
   struct GapsAt {
@@ -159,11 +173,17 @@ class ContactModel : public Model {
     bool is_first = true;
     bool operator==(const Patch&) const = default;
   };
+  /// Overlaps up to this share of the size are rounding: the accuracy of distances (distance.h).
+  static constexpr double kOverlapRounding = 1e-9;
   /// Of two shapes along the direction of a patch; in the order in which patches are preferred.
   struct Separation {
     bool is_told = false;  // by its contacts: an overlap has a gap below zero
     double distance = 0;   // [m]
-    auto operator<=>(const Separation&) const = default;
+    double rounding = 0;   // [m] of overlaps; not compared
+    std::partial_ordering operator<=>(const Separation& other) const {
+      return std::pair(is_told, distance) <=> std::pair(other.is_told, other.distance);
+    }
+    bool operator==(const Separation& other) const { return (*this <=> other) == 0; }
   };
   /// A system with shapes.
   struct PartWithSurfaces {
@@ -176,11 +196,31 @@ class ContactModel : public Model {
     std::vector<char> is_still{};  // objects of blocks that sleep; empty: none
   };
 
+  /// Two shapes and their contacts in detected_, some of which may be patches in alternatives_; or
+  /// their contacts in late_contacts_, without patches.
+  struct PairOfShapes {
+    int part = 0;
+    int a = 0, b = 0;
+    int first = 0, count = 0;
+    int first_patch = 0, num_patches = 0;
+  };
+  struct PlacedPair;
+
   void detect_part(int index, const State& state, double h);
   bool has_met_others(const State& end);
   int block_of(const PartWithSurfaces& part, int object) const;
   void note_met_sleepers(const PartWithSurfaces& part);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
+  DetectedContact make_contact(int index, int a, int b, const ContactCandidate& candidate) const;
+  template <class Visit>
+  void visit_pairs(const Visit& visit) const;
+  template <class Visit>
+  void visit_patches(const PairOfShapes& pair, const Visit& visit) const;
+  double hidden_gap(const PairOfShapes& pair, const State& end, const std::vector<char>& is_asked,
+                    double tolerance) const;
+  void add_late_pair(const PairOfShapes& pair, const State& end);
+  std::vector<PairOfShapes>::iterator find_late(int index, int a, int b);
+  bool append_late_pair(int index, int a, int b);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
   template <class Visit>
   void visit_touches(double t, const VectorXd& q, const Visit& visit) const;
@@ -195,6 +235,11 @@ class ContactModel : public Model {
   std::vector<PartWithSurfaces> surfaces_;
   std::vector<DetectedContact> detected_, last_detected_;
   std::vector<Patch> alternatives_, last_alternatives_;
+  std::vector<PairOfShapes> hidden_;  // found last
+  std::vector<PairOfShapes> late_;    // that have contacts of the end of this step
+  std::vector<DetectedContact> late_contacts_;
+  ContactList late_list_;  // scratch
+  ContactWorkspace late_workspace_;
   bool wants_alternatives_ = false;
   std::vector<double> moved_;  // scratch
   std::vector<std::uint64_t> known_keys_;
@@ -217,8 +262,6 @@ class ContactEvaluator : public ModelEvaluator {
   double compute_slip_speed(const ContactModel& model, const State& state, int contact);
   /// The smallest gap; infinite without contacts.
   double compute_smallest_gap(const ContactModel& model, const State& state);
-  /// Of gaps that are known; not a number if one of them is none.
-  static double smallest_of(const ConstVectorRef& gaps);
 
  private:
   /// γ of one row of the contact evaluated last.

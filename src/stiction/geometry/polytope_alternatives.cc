@@ -130,7 +130,7 @@ class Alternatives {
     const Vector3d way = b.tail - a.tail;
     const double along_a = way.cross(b.direction).dot(cross) / (sine * sine),
                  along_b = way.cross(a.direction).dot(cross) / (sine * sine);
-    const double margin = pair_.options.reach + std::max(pair_.a.size(), pair_.b.size());
+    const double margin = pair_.options.reach / sine;
     return along_a >= -margin && along_a <= a.length + margin && along_b >= -margin &&
            along_b <= b.length + margin;
   }

@@ -35,6 +35,9 @@ constexpr double kRestShare = 1e-20;
 /// A step is repeated this often where bodies moved further than expected.
 constexpr int kMaxSurprises = 3;
 
+/// And this often where shapes overlap that contacts say are apart.
+constexpr int kMaxLooks = 8;
+
 /// So often what hardly moves is asked whether it rests: an answer takes about as long as a few
 /// steps. Counted in steps of the run, so that one that goes on from a checkpoint asks as often.
 constexpr std::int64_t kStepsPerLook = 8;
@@ -348,7 +351,7 @@ bool Simulation::try_step(double h) {
   Stopwatch watch;
   model_.detect(state_, h, scheme_->wants_alternatives());
   wake_met(h);
-  for (int surprises = 0;; ++surprises) {
+  for (int surprises = 0, looks = 0;; ++surprises) {
     attempt_times_.detect += watch.lap();
     stage_.begin_step(deadline);
     if (sleepers_)
@@ -364,8 +367,12 @@ bool Simulation::try_step(double h) {
       continue;
     }
     // Whoever was hit may have met things that were thought out of reach.
-    if (surprises == kMaxSurprises || !model_.detect_further(state_, h, attempt_.end)) break;
-    wake_met(h);
+    if (surprises < kMaxSurprises && model_.detect_further(state_, h, attempt_.end)) {
+      wake_met(h);
+      continue;
+    }
+    if (!meets_hidden_overlaps(h, looks++ < kMaxLooks)) break;
+    --surprises;
   }
   attempt_times_.detect += watch.lap();
   if (model_.has_surfaces()) attempt_.memory.keys = memory_.keys;
@@ -374,6 +381,21 @@ bool Simulation::try_step(double h) {
   if (sleepers_) sleepers_->complete(stage_, attempt_);
   attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
   return has_answer() && attempt_.failure.empty() && stage_.certificate().meets(options_.tolerance);
+}
+
+/// Where the scheme keeps shapes apart at the end of a step but contacts have hidden an overlap:
+/// whether the step is to be made again, now that it shows. If not, the certificate tells of it.
+bool Simulation::meets_hidden_overlaps(double h, bool may_repeat) {
+  if (!scheme_->wants_alternatives() || !model_.has_surfaces() || h == 0) return false;
+  is_asked_.assign(model_.num_contacts(), 0);
+  for (const ContactOutcome& outcome : attempt_.contacts)
+    if (outcome.contact >= 0) is_asked_[outcome.contact] = 1;
+  Certificate state_figures;
+  state_figures.gap = model_.find_hidden_overlaps(attempt_.end, is_asked_, options_.tolerance);
+  if (may_repeat && attempt_.linear_steps == 0 && model_.detect_hidden(state_, h, attempt_.end))
+    return true;
+  stage_.include(state_figures);
+  return false;
 }
 
 /// What the last step left, in the order of the contacts that there are now.

@@ -208,6 +208,7 @@ class Simulation {
   void validate(const State& state) const;
   void forget_last_step();
   bool try_step(double h);
+  bool meets_hidden_overlaps(double h, bool may_repeat);
   const SchemeMemory& recall();
   bool has_answer() const;
   void accept_step(double h, bool is_flagged);
@@ -235,6 +236,7 @@ class Simulation {
   RunSummary summary_;
   std::vector<StepObserver*> observers_;
   std::vector<std::pair<std::uint64_t, int>> places_;  // scratch: of keys in taken_.memory
+  std::vector<char> is_asked_;                         // scratch: contacts of the last attempt
 };
 
 }  // namespace stiction

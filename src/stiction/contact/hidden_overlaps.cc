@@ -1,0 +1,215 @@
+// What ContactModel says of overlaps that its contacts do not show.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "stiction/contact/contact_model.h"
+#include "stiction/geometry/collect_contacts.h"
+#include "stiction/geometry/distance.h"
+
+namespace stiction {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Of places in the world, a share of their distance from its origin.
+constexpr double kPlaceRounding = 64 * std::numeric_limits<double>::epsilon();
+
+bool has_same_features(const ContactCandidate& a, const ContactCandidate& b) {
+  return a.a.point == b.a.point && a.a.direction == b.a.direction && a.b.point == b.b.point &&
+         a.b.direction == b.b.direction;
+}
+
+/// Another id, for one more contact of the same kinds of features.
+std::uint64_t with_number(std::uint64_t id, std::size_t number) {
+  return id ^ (0x9e3779b97f4a7c15u * number);
+}
+
+}  // namespace
+
+/// The shapes of a pair at (t, q).
+struct ContactModel::PlacedPair {
+  PlacedPair(const ContactModel& model, const PairOfShapes& pair, double t, const VectorXd& q)
+      : part(model.surfaces_[pair.part]),
+        a(*part.surfaces->objects()[pair.a].shape),
+        b(*part.surfaces->objects()[pair.b].shape) {
+    const Model::Part& place = model.parts()[part.part];
+    const auto q_part = q.segment(place.q_offset, place.system->num_q());
+    pose_a = part.surfaces->place_object(t, q_part, pair.a);
+    pose_b = part.surfaces->place_object(t, q_part, pair.b);
+  }
+
+  Touch nearest_of(const Patch& patch, const std::vector<DetectedContact>& contacts) const {
+    Touch nearest{.gap = kInfinity};
+    for (int k = patch.first; k < patch.first + patch.count; ++k) {
+      const Touch touch = evaluate_touch(contacts[k].candidate, a, pose_a, b, pose_b);
+      if (touch.gap < nearest.gap) nearest = touch;
+    }
+    return nearest;
+  }
+  bool has_plane() const { return a.kind() == ShapeKind::kPlane || b.kind() == ShapeKind::kPlane; }
+  double separation_along(const Eigen::Vector3d& normal) const {
+    return stiction::separation_along(normal, a, pose_a, b, pose_b);
+  }
+  double gap() const { return compute_distance(a, pose_a, b, pose_b).gap; }
+  /// Of the distance, if it is known to `tolerance` of the size.
+  double slack(double tolerance) const {
+    return (kOverlapRounding + tolerance) * std::max(a.size(), b.size()) +
+           kPlaceRounding * std::max(pose_a.position.norm(), pose_b.position.norm());
+  }
+
+  const PartWithSurfaces& part;
+  const CollisionShape &a, &b;
+  Pose pose_a, pose_b;
+};
+
+double ContactModel::find_hidden_overlaps(const State& end, const std::vector<char>& is_asked,
+                                          double tolerance) {
+  hidden_.clear();
+  if (!end.q.allFinite()) return kInfinity;
+  double smallest = kInfinity;
+  visit_pairs([&](const PairOfShapes& pair) {
+    const double gap = hidden_gap(pair, end, is_asked, tolerance);
+    if (!(gap < 0)) return;
+    hidden_.push_back(pair);
+    smallest = std::min(smallest, gap);
+  });
+  return smallest;
+}
+
+bool ContactModel::detect_hidden(const State& state, double h, const State& end) {
+  if (hidden_.empty()) return false;
+  for (const PairOfShapes& pair : hidden_) add_late_pair(pair, end);
+  detect_again(state, h);
+  return true;
+}
+
+/// visit(pair) for all pairs of convex shapes: those whose distance is one number.
+template <class Visit>
+void ContactModel::visit_pairs(const Visit& visit) const {
+  const int num_contacts = static_cast<int>(detected_.size()),
+            num_patches = static_cast<int>(alternatives_.size());
+  int patch = 0;
+  for (int first = 0, last = 0; first < num_contacts; first = last) {
+    const DetectedContact& contact = detected_[first];
+    while (last < num_contacts && detected_[last].part == contact.part &&
+           detected_[last].a == contact.a && detected_[last].b == contact.b)
+      ++last;
+    const int first_patch = patch;
+    while (patch < num_patches && alternatives_[patch].first < last) ++patch;
+    const auto& objects = surfaces_[contact.part].surfaces->objects();
+    if (objects[contact.a].shape->is_convex() && objects[contact.b].shape->is_convex())
+      visit(PairOfShapes{.part = contact.part,
+                         .a = contact.a,
+                         .b = contact.b,
+                         .first = first,
+                         .count = last - first,
+                         .first_patch = first_patch,
+                         .num_patches = patch - first_patch});
+  }
+}
+
+/// visit(patch): the alternatives of a pair, or all its contacts where it has none.
+template <class Visit>
+void ContactModel::visit_patches(const PairOfShapes& pair, const Visit& visit) const {
+  if (pair.num_patches == 0) visit(Patch{.first = pair.first, .count = pair.count});
+  for (int p = pair.first_patch; p < pair.first_patch + pair.num_patches; ++p)
+    visit(alternatives_[p]);
+}
+
+/// The distance of two shapes that overlap while no contact that was asked to be open says so, or
+/// no alternative that was left alone since it was open; else infinite.
+double ContactModel::hidden_gap(const PairOfShapes& pair, const State& end,
+                                const std::vector<char>& is_asked, double tolerance) const {
+  const PlacedPair placed(*this, pair, end.t, end.q);
+  const double slack = placed.slack(tolerance);
+  bool is_apart = false;
+  double told = kInfinity;  // by patches that were asked to be open
+  const auto asked = is_asked.begin() + num_fixed_contacts();
+  visit_patches(pair, [&](const Patch& patch) {
+    if (is_apart) return;
+    const Touch nearest = placed.nearest_of(patch, detected_);
+    is_apart = !placed.has_plane() && placed.separation_along(nearest.normal) >= -slack;
+    if (std::find(asked + patch.first, asked + patch.first + patch.count, 1) !=
+        asked + patch.first + patch.count)
+      told = std::min(told, nearest.gap);
+  });
+  if (is_apart) return kInfinity;
+  const double gap = placed.gap();
+  return gap < -slack && told > gap + slack ? gap : kInfinity;
+}
+
+/// Polytopes get the patch of `end` in place of those that they had: one direction that parts them
+/// is enough. Round shapes get its contacts in addition: points of them are to stay apart wherever
+/// they touch, and where axes cross that are nearly parallel moves far within a step.
+void ContactModel::add_late_pair(const PairOfShapes& pair, const State& end) {
+  const PlacedPair placed(*this, pair, end.t, end.q);
+  const std::vector<double>& reach = placed.part.reach;
+  late_list_.clear();
+  collect_contacts(placed.a, placed.pose_a, placed.b, placed.pose_b,
+                   {.reach = reach[pair.a] + reach[pair.b], .reduces = options_.reduces},
+                   late_workspace_, late_list_);
+  PairOfShapes late{.part = pair.part,
+                    .a = pair.a,
+                    .b = pair.b,
+                    .first = static_cast<int>(late_contacts_.size())};
+  if (placed.a.polytope() == nullptr && placed.b.polytope() == nullptr)
+    late_contacts_.insert(late_contacts_.end(), detected_.begin() + pair.first,
+                          detected_.begin() + pair.first + pair.count);
+  for (ContactCandidate candidate : late_list_.candidates) {
+    const auto known = std::span(late_contacts_).subspan(late.first);
+    const auto same = std::find_if(known.begin(), known.end(), [&](const DetectedContact& contact) {
+      return contact.candidate.id == candidate.id;
+    });
+    if (same != known.end()) {
+      if (has_same_features(same->candidate, candidate)) continue;
+      candidate.id = with_number(candidate.id, known.size());
+    }
+    late_contacts_.push_back(make_contact(pair.part, pair.a, pair.b, candidate));
+  }
+  late.count = static_cast<int>(late_contacts_.size()) - late.first;
+  const auto known = find_late(pair.part, pair.a, pair.b);
+  if (known == late_.end())
+    late_.push_back(late);
+  else
+    *known = late;
+}
+
+std::vector<ContactModel::PairOfShapes>::iterator ContactModel::find_late(int index, int a, int b) {
+  return std::find_if(late_.begin(), late_.end(), [&](const PairOfShapes& pair) {
+    return pair.part == index && pair.a == a && pair.b == b;
+  });
+}
+
+bool ContactModel::append_late_pair(int index, int a, int b) {
+  const auto late = find_late(index, a, b);
+  if (late == late_.end()) return false;
+  const auto first = late_contacts_.begin() + late->first;
+  detected_.insert(detected_.end(), first, first + late->count);
+  return true;
+}
+
+double ContactModel::smallest_gap(const State& state, const ConstVectorRef& gaps) const {
+  double smallest = kInfinity;
+  const auto include = [](double gap, double& least) {
+    least = gap < least || std::isnan(gap) ? gap : least;
+  };
+  int next = 0;
+  for (const Patch& patch : alternatives_) {
+    const int first = num_fixed_contacts() + patch.first;
+    while (next < first) include(gaps[next++], smallest);
+    double least = kInfinity;
+    while (next < first + patch.count) include(gaps[next++], least);
+    if (least < 0) {
+      const DetectedContact& contact = detected_[patch.first];
+      const PairOfShapes pair{.part = contact.part, .a = contact.a, .b = contact.b};
+      least = std::max(least, PlacedPair(*this, pair, state.t, state.q).gap());
+    }
+    include(least, smallest);
+  }
+  while (next < static_cast<int>(gaps.size())) include(gaps[next++], smallest);
+  return smallest;
+}
+
+}  // namespace stiction
