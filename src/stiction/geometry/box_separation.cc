@@ -8,13 +8,13 @@ namespace stiction {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-Separation find_box_separation(const ConvexPair& pair) {
+DirectedSeparation find_box_separation(const ConvexPair& pair) {
   const Matrix3d& R = pair.rotation();
   const Matrix3d size_of = R.cwiseAbs();
   const Vector3d &a = pair.a().half(), &b = pair.b().half();
   const Vector3d from_b = -pair.position();
   const double rounding = 8 * std::numeric_limits<double>::epsilon() * pair.size();
-  Separation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
+  DirectedSeparation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
   const auto offer = [&](const Vector3d& n, double along, double value) {
     if (value > best.value + rounding) best = {along < 0 ? Vector3d(-n) : n, value};
   };

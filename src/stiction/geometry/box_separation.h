@@ -9,6 +9,6 @@ namespace stiction {
 
 /// Both shapes are boxes. The largest separation over the fifteen axes: the gap itself if it is
 /// negative. Of equals, up to rounding, faces win over edges, a over b, low indices over high ones.
-Separation find_box_separation(const ConvexPair& pair);
+DirectedSeparation find_box_separation(const ConvexPair& pair);
 
 }  // namespace stiction

@@ -31,22 +31,22 @@ SignedDistance in_world(const ConvexPair& pair, const Pose& pose_a, const CoreDi
 // Overlapping cores
 
 /// Flat differences (no volume to rounding): the best of the axes.
-Separation best_of_axes(ConvexPair& pair) {
-  Separation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
+DirectedSeparation best_of_axes(ConvexPair& pair) {
+  DirectedSeparation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
   for (int i = 0; i < 6; ++i) {
     const Vector3d n = (i % 2 ? -1.0 : 1.0) * Vector3d::Unit(i / 2);
-    const Separation found = maximize_separation(pair, n, {.angle = 0.1});
+    const DirectedSeparation found = maximize_separation(pair, n, {.angle = 0.1});
     if (found.value > best.value) best = found;
   }
   return best;
 }
 
-Separation separation_of(const ExpandingPolytope::Plane& plane) {
+DirectedSeparation separation_of(const ExpandingPolytope::Plane& plane) {
   return {-plane.normal, -plane.height};
 }
 
 /// Grows until the lowest face is a face of A − B.
-Separation find_depth_of_polytopes(ConvexPair& pair, ExpandingPolytope& polytope) {
+DirectedSeparation find_depth_of_polytopes(ConvexPair& pair, ExpandingPolytope& polytope) {
   const double tolerance = 8 * kEpsilon * pair.size();
   double lowest = 0;
   while (true) {
@@ -57,7 +57,7 @@ Separation find_depth_of_polytopes(ConvexPair& pair, ExpandingPolytope& polytope
     if (polytope.probe(pair, face) <= tolerance) break;
     if (!polytope.expand(face)) polytope.set_aside(face);
   }
-  const Separation found = separation_of(polytope.best());
+  const DirectedSeparation found = separation_of(polytope.best());
   return maximize_separation(pair, found.normal, {.angle = 1e-7});
 }
 
@@ -84,11 +84,11 @@ void visit_kinks_of_polytope(const Polytope& polytope, const Eigen::Matrix3d& ax
 
 /// The best of the kinks, searched around. For a grain in a spheroid a million times its size: the
 /// faces of the expanding polytope would have to become smaller than the grain to tell them apart.
-Separation best_of_kinks(ConvexPair& pair) {
+DirectedSeparation best_of_kinks(ConvexPair& pair) {
   const bool is_a_flat = pair.a().polytope() != nullptr;
   const CollisionShape &flat = is_a_flat ? pair.a() : pair.b(),
                        &round = is_a_flat ? pair.b() : pair.a();
-  Separation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
+  DirectedSeparation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
   if (flat.polytope() == nullptr) return best;
   const Eigen::Matrix3d& R = pair.rotation();
   const Eigen::Matrix3d axes = is_a_flat ? R : Eigen::Matrix3d(R.transpose());
@@ -105,11 +105,11 @@ constexpr int kMaxStuckFaces = 40;
 
 /// Round bodies have no face to arrive at, but a search from a face does: it gives the upper bound,
 /// and the faces only have to rise to it to show that there is no other.
-Separation find_depth_of_round_bodies(ConvexPair& pair, ExpandingPolytope& polytope) {
+DirectedSeparation find_depth_of_round_bodies(ConvexPair& pair, ExpandingPolytope& polytope) {
   const double tolerance = 1e-10 * pair.size();
-  Separation best = separation_of(polytope.best());
+  DirectedSeparation best = separation_of(polytope.best());
   const auto search_from = [&](const Vector3d& n) {
-    const Separation found = maximize_separation(pair, n, {.angle = 0.05});
+    const DirectedSeparation found = maximize_separation(pair, n, {.angle = 0.05});
     if (found.value > best.value) best = found;
     polytope.offer({-found.normal, -found.value});
   };
@@ -131,7 +131,7 @@ Separation find_depth_of_round_bodies(ConvexPair& pair, ExpandingPolytope& polyt
     polytope.set_aside(face);
   }
   if (num_stuck > 0) {
-    const Separation found = best_of_kinks(pair);
+    const DirectedSeparation found = best_of_kinks(pair);
     if (found.value > best.value) best = found;
   }
   return best;
@@ -151,11 +151,11 @@ bool is_proven_best(const ConvexPair& pair, const CoreDistance& found) {
 
 /// A direction good to 1e-10 may still miss the edge that the best one is perpendicular to, if its
 /// support point is not on that edge; from closer by the next search finds it.
-CoreDistance find_fitting_witnesses(ConvexPair& pair, Separation separation) {
+CoreDistance find_fitting_witnesses(ConvexPair& pair, DirectedSeparation separation) {
   CoreDistance found = find_witnesses(pair, separation);
   for (const double angle : {1e-6, 1e-4, 1e-2, 1e-1}) {
     if (found.misfit <= 1e-13 * pair.size()) break;
-    const Separation next = maximize_separation(pair, separation.normal, {.angle = angle});
+    const DirectedSeparation next = maximize_separation(pair, separation.normal, {.angle = angle});
     const CoreDistance fitting = find_witnesses(pair, next);
     if (next.value > separation.value) separation = next;
     const bool is_no_worse = fitting.gap >= found.gap - 1e-13 * pair.size();
@@ -167,15 +167,15 @@ CoreDistance find_fitting_witnesses(ConvexPair& pair, Separation separation) {
 CoreDistance compute_depth(ConvexPair& pair, const Vector3d& guess) {
   const double length = guess.norm();
   if (length > 0) {
-    const Separation near = maximize_separation(pair, guess / length, {.angle = 0.2});
+    const DirectedSeparation near = maximize_separation(pair, guess / length, {.angle = 0.2});
     const CoreDistance found = find_witnesses(pair, near);
     if (is_proven_best(pair, found)) return found;
   }
   ExpandingPolytope polytope;
   if (!polytope.start(pair)) return find_witnesses(pair, best_of_axes(pair));
-  const Separation found = is_round(pair.a()) || is_round(pair.b())
-                               ? find_depth_of_round_bodies(pair, polytope)
-                               : find_depth_of_polytopes(pair, polytope);
+  const DirectedSeparation found = is_round(pair.a()) || is_round(pair.b())
+                                       ? find_depth_of_round_bodies(pair, polytope)
+                                       : find_depth_of_polytopes(pair, polytope);
   return find_fitting_witnesses(pair, found);
 }
 
@@ -220,7 +220,7 @@ CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair, double reach) 
   // good enough. Close to touching, features know it better.
   const double rounding = 4 * kEpsilon * (size + apart.gap);
   if (apart.gap - gjk.lower <= rounding) return apart;
-  const Separation found =
+  const DirectedSeparation found =
       maximize_separation(pair, apart.normal, {.angle = 1e-2, .upper = apart.gap});
   const CoreDistance refined = find_witnesses(pair, found);
   if (found.value >= apart.gap - 1e-12 * size || found.value > 1e-6 * size) return refined;
@@ -238,7 +238,7 @@ CoreDistance compute_core_distance_of_round_bodies(ConvexPair& pair) {
     direction = gjk.best_direction;
     if (gjk.touches) break;
     const double length = gjk.v.norm();
-    const Separation found = maximize_separation(
+    const DirectedSeparation found = maximize_separation(
         pair, gjk.v / length, {.angle = 3 * std::sqrt(relative), .upper = length});
     if (!(found.value > 0)) break;
     const CoreDistance refined = find_witnesses(pair, found);
@@ -253,7 +253,7 @@ CoreDistance compute_core_distance_of_round_bodies(ConvexPair& pair) {
 /// other; apart with corners, it is not.
 bool try_boxes(ConvexPair& pair, CoreDistance& found) {
   if (pair.a().kind() != ShapeKind::kBox || pair.b().kind() != ShapeKind::kBox) return false;
-  const Separation separation = find_box_separation(pair);
+  const DirectedSeparation separation = find_box_separation(pair);
   if (separation.value > 0.1 * pair.size()) return false;
   found = find_witnesses(pair, separation);
   return separation.value <= 0 || found.misfit <= 1e-14 * pair.size();

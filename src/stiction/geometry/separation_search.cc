@@ -326,7 +326,7 @@ FlatSet flat_set_of(const CollisionShape& shape, const Vector3d& m, int vertex,
 }
 
 CoreDistance match_flat_sets(const ConvexPair& pair, const FlatSet& set_a, const FlatSet& set_b,
-                             const Separation& separation) {
+                             const DirectedSeparation& separation) {
   const Vector3d& n = separation.normal;
   const Matrix3d& R = pair.rotation();
   CoreDistance found{
@@ -363,14 +363,15 @@ CoreDistance match_flat_sets(const ConvexPair& pair, const FlatSet& set_a, const
 
 }  // namespace
 
-Separation maximize_separation(ConvexPair& pair, const Vector3d& n, const SearchOptions& options) {
+DirectedSeparation maximize_separation(ConvexPair& pair, const Vector3d& n,
+                                       const SearchOptions& options) {
   const Matrix3d& R = pair.rotation();
   const Vector3d n_b = R.transpose() * n;
   const DifferencePoint at_n = pair.support(n);
   const double rounding = 4 * kEpsilon * (pair.size() + std::abs(n.dot(at_n.w)));
   const double enough = options.upper - rounding;
   // Of equals up to rounding the most special wins, and n itself only if nothing comes near it.
-  Separation best{.normal = n, .value = n.dot(at_n.w)};
+  DirectedSeparation best{.normal = n, .value = n.dot(at_n.w)};
   bool is_start = true;
   const auto is_done_after = [&](const Vector3d& candidate) {
     const double value = pair.separation(candidate);
@@ -421,7 +422,7 @@ Separation maximize_separation(ConvexPair& pair, const Vector3d& n, const Search
   return best;
 }
 
-CoreDistance find_witnesses(ConvexPair& pair, const Separation& separation) {
+CoreDistance find_witnesses(ConvexPair& pair, const DirectedSeparation& separation) {
   const Vector3d& n = separation.normal;
   const Vector3d n_b = pair.rotation().transpose() * n;
   const DifferencePoint point = pair.support(n);

@@ -22,15 +22,15 @@ struct SearchOptions {
 };
 
 /// The best direction found from `n` (unit length), and its separation; never worse than n itself.
-struct Separation {
+struct DirectedSeparation {
   Eigen::Vector3d normal;
   double value = 0;  // [m] s(normal)
 };
-Separation maximize_separation(ConvexPair& pair, const Eigen::Vector3d& n,
-                               const SearchOptions& options);
+DirectedSeparation maximize_separation(ConvexPair& pair, const Eigen::Vector3d& n,
+                                       const SearchOptions& options);
 
 /// Points of the faces, edges or vertices that are nearest along a direction, as little apart
 /// across it as possible.
-CoreDistance find_witnesses(ConvexPair& pair, const Separation& separation);
+CoreDistance find_witnesses(ConvexPair& pair, const DirectedSeparation& separation);
 
 }  // namespace stiction
