@@ -3,17 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 #include "tests/geometry/random_pairs.h"
 
 namespace stiction {
 namespace {
 
 using Eigen::Vector3d;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(CollisionShape, RefusesFaultyShapes) {
   EXPECT_THROW(CollisionShape(Sphere{-1}), InputError);

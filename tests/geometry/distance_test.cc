@@ -4,17 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
+#include "stiction/base/infinity.h"
 #include "tests/geometry/random_pairs.h"
 
 namespace stiction {
 namespace {
 
 using Eigen::Vector3d;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Pose at(double x, double y, double z) { return {.position = {x, y, z}}; }
 

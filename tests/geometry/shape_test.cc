@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "stiction/base/infinity.h"
 #include "tests/geometry/polyhedra.h"
 
 namespace stiction {
@@ -12,7 +13,6 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Shape, NamesAreThoseOfTheAlternatives) {
   const std::vector<std::pair<Shape, std::string_view>> cases = {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stiction/base/infinity.h"
 #include "stiction/model/rigid_body_description.h"
 
 namespace stiction {
@@ -19,7 +20,6 @@ using SpringKind = BodySpringDescription::Kind;
 using Where = BodyFault::Where;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Indices in the description below.
 constexpr int kArm = 0, kHand = 1, kWall = 2, kBelt = 3;

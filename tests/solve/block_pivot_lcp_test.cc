@@ -4,16 +4,14 @@
 
 #include <Eigen/Core>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "stiction/base/infinity.h"
 #include "stiction/base/random.h"
 #include "tests/dense_algebra.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 BoundedLcp make_lcp(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& q) {
   BoundedLcp lcp;

@@ -5,10 +5,10 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "stiction/audit/rounding.h"
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 #include "stiction/model/rigid_body_system.h"
 
 namespace stiction {
@@ -16,7 +16,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// A quaternion is made a unit one after every step.
 constexpr double kUnit = 1e-13;
 /// An iterated phase ends where its end moves by less than a share of the configuration: 1e-11, and

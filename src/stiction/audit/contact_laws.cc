@@ -4,11 +4,11 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include "stiction/audit/geometry_laws.h"
 #include "stiction/audit/rounding.h"
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 
@@ -17,7 +17,6 @@ using Eigen::Vector3d;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPlace = 1e-9;  // as in geometry_laws.cc
 /// Corners of faces that lie as near to each other as this are one: contacts are there up to that.
 constexpr double kSnap = 1e-7;

@@ -5,15 +5,14 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 
 using Eigen::Vector3d;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Places and gaps are compared up to this share of the size of the shapes: rounding of poses and
 /// of distances, far below any motion that matters.

@@ -2,17 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 #include "stiction/model/surfaces.h"
 
 namespace stiction {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 PhaseReader::PhaseReader(const Model& model, const RecordingHeader& header) : model_(model) {
   for (const std::string& name : header.phase_kinds) {

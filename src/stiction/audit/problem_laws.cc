@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include "stiction/audit/rounding.h"
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 namespace {
@@ -19,7 +20,6 @@ using Eigen::Matrix2d;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 /// (T21), (T22): a share of what other impulses could do counts as an impulse, and impulses that

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <variant>
+
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 
@@ -14,8 +15,6 @@ using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Faces of hulls with more points than this are not looked for: it takes n⁴ operations.
 constexpr std::size_t kMaxHullPoints = 64;

@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 #include "stiction/geometry/distance.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Shapes reach this much further than they are expected to move, and at least this share of their
 /// size, so that what rests stays in the list.

@@ -3,15 +3,14 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct WorldPlane {
   Vector3d normal;

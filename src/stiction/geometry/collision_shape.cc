@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 static_assert(std::is_same_v<std::variant_alternative_t<0, Shape>, Sphere> &&
               std::is_same_v<std::variant_alternative_t<6, Shape>, Plane> &&

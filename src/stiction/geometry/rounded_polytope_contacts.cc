@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "stiction/base/infinity.h"
 #include "stiction/geometry/contact_pair.h"
 #include "stiction/geometry/distance.h"
 #include "stiction/geometry/face_clipping.h"
@@ -15,8 +15,6 @@ namespace {
 
 using Eigen::Vector2d;
 using Eigen::Vector3d;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Sphere or capsule a over the polytope b. Everything in the frame of b.
 class RoundedOverPolytope {

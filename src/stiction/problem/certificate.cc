@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/infinity.h"
 #include "stiction/problem/certificate_contact.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Share of the impulses on the most loaded block that counts as an impulse of every row, so that
 /// the rounding of velocities (2e-16 of them) stays below 1e-11 where the rows' own impulses are

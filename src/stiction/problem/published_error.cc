@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <limits>
 
+#include "stiction/base/infinity.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/cone_projection.h"
 
@@ -13,7 +13,6 @@ namespace {
 
 constexpr double kLocalFloor = 2.2e-16;
 constexpr double kGlobalFloor = 1.5e-8;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double square(double x) { return x * x; }
 

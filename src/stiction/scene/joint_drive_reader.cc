@@ -6,12 +6,12 @@
 #include <numbers>
 #include <span>
 
+#include "stiction/base/infinity.h"
 #include "stiction/base/text.h"
 
 namespace stiction {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kDegree = std::numbers::pi / 180;
 
 class DriveReader {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A row holds if its value is below this share of its natural size: some hundred roundings.
 constexpr double kTolerance = 1e-13;

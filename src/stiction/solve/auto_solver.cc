@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "stiction/base/infinity.h"
 #include "stiction/solve/admm_solver.h"
 #include "stiction/solve/block_pivot_solver.h"
 #include "stiction/solve/body_newton.h"
@@ -21,8 +22,6 @@
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Lemke's method is cubic in this number; measured on polygons it stays below 2 ms.
 constexpr int kMaxLemkeRows = 120;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "stiction/base/infinity.h"
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
@@ -17,8 +17,6 @@ constexpr double kSignTolerance = 1e-12;
 constexpr double kSingularPivot = 1e-11;
 
 constexpr int kRefinements = 2;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A start with a block that is this far from balance, relative to its terms, passes no tolerance
 /// below 1e-8: the certificate's norm of a block differs from the plain one by the root of its

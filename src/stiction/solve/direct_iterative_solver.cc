@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "stiction/base/deadline.h"
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 #include "stiction/solve/direct_iterative_friction.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
 
 namespace stiction {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A sweep that changes no impulse by more than this, in energy units, ends the stage.
 constexpr double kSettled = 1e-16;
 

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/infinity.h"
+
 namespace stiction {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kShift = 1e-10;          // δ in units of 1/W_ii
 constexpr double kSignTolerance = 1e-14;  // of a wrong sign, in units of the energy scale
 constexpr int kMaxProximalSteps = 6;

@@ -1,15 +1,14 @@
 // Projections and residuals of FrictionBlocks: what the certificate (T21), (T22) and the published
 // errors will say, computed from the blocks and without their code.
 #include <cmath>
-#include <limits>
 
+#include "stiction/base/infinity.h"
 #include "stiction/solve/friction_blocks.h"
 
 namespace stiction {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Those of (T21), (T22).
 constexpr double kBackgroundShare = 1e-4;
 constexpr double kDataFactor = 1e7;

@@ -5,13 +5,12 @@
 #include <cstddef>
 #include <limits>
 
+#include "stiction/base/infinity.h"
 #include "stiction/solve/gauss_seidel_projection.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Share of what other impulses amount to at a row that counts as an impulse of its own. (T21),
 /// (T22)

@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Frozen units are visited again in every sweep whose number divides by this.
 constexpr int kRevisit = 10;
