@@ -3,16 +3,19 @@
 # one after an edit somewhat longer, hence the option.
 #
 # A file may go on naming its own constants and helpers as it likes, and means what it means alone: it is
-# not joined to one before it that defines a name which it mentions, nor to one of another folder. What
-# this does not see (a name defined after a line break, say) most often is an error of the compiler, and
+# not joined to one before it that has a name of its own which it mentions, nor to one that defines for
+# all what it names for itself, nor to one of another folder, whose headers may have its names. What this
+# does not see (a name defined after a line break, say) most often is an error of the compiler, and
 # SKIP_UNITY_BUILD_INCLUSION keeps such a file apart.
 option(STICTION_JOIN_SOURCES "Compile several files of a room at once" OFF)
 
-# Names defined at the margin, where clang-format leaves what namespaces hold, and all names mentioned
-# that are neither members nor qualified.
-function(stiction_find_names file defined_out mentioned_out)
+# Names defined at the margin, where clang-format leaves what namespaces hold: its own, which are those of
+# unnamed namespaces, constants and aliases, and those that others may use. And all names mentioned that
+# are neither members nor qualified.
+function(stiction_find_names file own_out shared_out mentioned_out)
   file(READ ${file} text)
-  string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+  string(REPLACE "\n}  // namespace\n" "\nEND_OF_UNNAMED_NAMESPACE\n" text "${text}")
+  string(REGEX REPLACE "(//|#include)[^\n]*" "" text "${text}")
   string(REGEX REPLACE "[][;\\]" " " text "${text}")
   string(REGEX MATCHALL "[^a-zA-Z0-9_.>:][a-zA-Z_][a-zA-Z0-9_]*" mentioned "${text}")
   string(REGEX REPLACE "[^a-zA-Z0-9_;]" "" mentioned "${mentioned}")
@@ -20,30 +23,39 @@ function(stiction_find_names file defined_out mentioned_out)
   set(${mentioned_out} ${mentioned} PARENT_SCOPE)
 
   string(REGEX MATCHALL "\n[a-zA-Z][^\n]*" lines "${text}")
-  set(defined)
+  set(own)
+  set(shared)
+  set(whose shared)
   foreach(line IN LISTS lines)
-    if(line MATCHES "^\n(TEST|TYPED_TEST|INSTANTIATE|REGISTER|namespace|template|extern)")
+    if(line MATCHES "^\nnamespace {")
+      set(whose own)
+    elseif(line STREQUAL "\nEND_OF_UNNAMED_NAMESPACE")
+      set(whose shared)
+    elseif(line MATCHES "^\n(TEST|TYPED_TEST|INSTANTIATE|REGISTER|namespace|template|extern)")
       continue()
     elseif(line MATCHES "^\n(struct|class|enum class|enum) ([a-zA-Z0-9_]+)")
-      list(APPEND defined ${CMAKE_MATCH_2})
+      list(APPEND ${whose} ${CMAKE_MATCH_2})
     elseif(line MATCHES "^\nusing ")
       if(line MATCHES "^\nusing ([a-zA-Z0-9_]+) =")
-        list(APPEND defined ${CMAKE_MATCH_1})
+        list(APPEND own ${CMAKE_MATCH_1})
       endif()
-    elseif(line MATCHES "^\n(inline |static )?const")
+    elseif(line MATCHES "^\n(inline |static )?const" AND NOT line MATCHES "^\nconst [^={]*\\(")
       string(REGEX MATCHALL "[a-zA-Z0-9_]+ *[={(]" constants "${line}")
       string(REGEX REPLACE " *[={(]" "" constants "${constants}")
-      list(APPEND defined ${constants})
+      list(APPEND own ${constants})
     else()
       foreach(depth RANGE 3)
         string(REGEX REPLACE "<[^<>]*>" "" line "${line}")
       endforeach()
-      if(line MATCHES "^\n([^(={]*[ &*])?([a-zA-Z0-9_]+) *[(={]")
-        list(APPEND defined ${CMAKE_MATCH_2})
+      if(line MATCHES "^\n([^(={]*[ &*])([a-zA-Z0-9_]+) *[(={]")
+        list(APPEND ${whose} ${CMAKE_MATCH_2})
       endif()
     endif()
   endforeach()
-  set(${defined_out} ${defined} PARENT_SCOPE)
+  list(REMOVE_DUPLICATES own)
+  list(REMOVE_DUPLICATES shared)
+  set(${own_out} ${own} PARENT_SCOPE)
+  set(${shared_out} ${shared} PARENT_SCOPE)
 endfunction()
 
 function(stiction_have_common_element a b out)
@@ -58,8 +70,8 @@ function(stiction_have_common_element a b out)
   endif()
 endfunction()
 
-# Every source goes into the first group of its folder that has a place for it and defines none of the
-# names it mentions.
+# Every source goes into the first group of its folder that has a place for it and would not change what
+# it says.
 function(stiction_join_sources target max_size)
   if(NOT STICTION_JOIN_SOURCES)
     return()
@@ -76,18 +88,21 @@ function(stiction_join_sources target max_size)
     cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
     cmake_path(GET folder PARENT_PATH folder)
     string(MAKE_C_IDENTIFIER "${folder}" folder)
-    stiction_find_names(${path} defined mentioned)
+    stiction_find_names(${path} own shared mentioned)
     foreach(number RANGE 1000)
       set(group ${folder}_${number})
       list(LENGTH files_${group} size)
-      stiction_have_common_element(names_${group} mentioned is_in_conflict)
-      if(size LESS max_size AND NOT is_in_conflict)
+      stiction_have_common_element(own_${group} mentioned would_mean_theirs)
+      stiction_have_common_element(shared_${group} own would_be_theirs)
+      if(size LESS max_size AND NOT would_mean_theirs AND NOT would_be_theirs)
         break()
       endif()
     endforeach()
     list(APPEND files_${group} ${source})
-    list(APPEND names_${group} ${defined})
-    list(REMOVE_DUPLICATES names_${group})
+    foreach(whose own shared)
+      list(APPEND ${whose}_${group} ${${whose}})
+      list(REMOVE_DUPLICATES ${whose}_${group})
+    endforeach()
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
     # A new name may part files that were together.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})

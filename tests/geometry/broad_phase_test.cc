@@ -15,18 +15,15 @@
 #include <vector>
 
 #include "stiction/base/error.h"
+#include "stiction/base/infinity.h"
 #include "stiction/base/random.h"
+#include "tests/geometry/polyhedra.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
 
 using Eigen::Vector3d;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-Vector3d random_vector(Random& random, double low, double high) {
-  const double x = random.uniform(low, high), y = random.uniform(low, high);
-  return {x, y, random.uniform(low, high)};
-}
 
 Bounds make_box(const Vector3d& center, const Vector3d& half) {
   return {center - half, center + half};
@@ -230,7 +227,7 @@ TEST(BroadPhase, SaysTheSameForAnyNumberOfThreads) {
   std::vector<Bounds> boxes = scatter(20'000, 3);
   for (BroadPhase* broad_phase : {&a, &b, &c}) add_all(*broad_phase, boxes, count_up(20'000));
   Random random(4);
-  for (int step = 0; step < 12; ++step) {
+  for (int step = 0; step < testing::fewer_sanitized(12, 2); ++step) {
     const std::vector<IndexPair> pairs = update(a, one);
     ASSERT_GT(pairs.size(), 20'000u);
     ASSERT_EQ(update(b, two), pairs);

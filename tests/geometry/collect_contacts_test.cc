@@ -447,7 +447,7 @@ TEST(CollectContacts, CylinderAboutToLandHasPointsAllAround) {
     const CollisionShape ground(shape);
     const double top = std::holds_alternative<Plane>(shape) ? 0 : 1;
     for (const double angle : {1e-6, 1e-3, 0.02}) {
-      SCOPED_TRACE(testing::Message() << "kind " << shape.index() << " angle " << angle);
+      SCOPED_TRACE(::testing::Message() << "kind " << shape.index() << " angle " << angle);
       const double height = 0.1 * std::cos(angle) + 0.5 * std::sin(angle);
       const Pose pose{{0, 0, top + height + 1e-5},
                       turn_about(Vector3d(1, 0.3, 0).normalized(), angle)};

@@ -15,6 +15,7 @@
 
 #include "stiction/base/random.h"
 #include "stiction/geometry/collision_scene.h"
+#include "tests/geometry/polyhedra.h"
 
 namespace {
 std::atomic<long> num_mallocs = 0;
@@ -36,11 +37,6 @@ long testing::num_allocations() { return num_mallocs; }
 namespace {
 
 using Eigen::Vector3d;
-
-Vector3d random_vector(Random& random, double low, double high) {
-  const double x = random.uniform(low, high), y = random.uniform(low, high);
-  return {x, y, random.uniform(low, high)};
-}
 
 /// Swings with a period of 40 steps, so that the second period asks for nothing new.
 struct Swing {

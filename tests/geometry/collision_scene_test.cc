@@ -14,6 +14,7 @@
 
 #include "stiction/base/error.h"
 #include "stiction/base/random.h"
+#include "tests/geometry/polyhedra.h"
 #include "tests/sanitizers.h"
 
 namespace stiction {
@@ -23,11 +24,6 @@ using Eigen::Vector3d;
 
 std::shared_ptr<const CollisionShape> make_shape(Shape shape) {
   return std::make_shared<const CollisionShape>(std::move(shape));
-}
-
-Vector3d random_vector(Random& random, double low, double high) {
-  const double x = random.uniform(low, high), y = random.uniform(low, high);
-  return {x, y, random.uniform(low, high)};
 }
 
 Pose random_pose(Random& random, double side) {
@@ -147,7 +143,7 @@ TEST(CollisionScene, FindsWhatAllPairsOneByOneGive) {
   crowd.add_to(scene);
   Detection detection;
   Random random(13);
-  for (int step = 0; step < 30; ++step) {
+  for (int step = 0; step < testing::fewer_sanitized(30, 2); ++step) {
     const double reach = step % 3 == 0 ? 0 : 0.02 * step;
     scene.detect(crowd.poses, {.reach = reach, .reaches = crowd.reaches}, detection);
     const Detection expected = crowd.detect_all(reach);
@@ -169,10 +165,12 @@ TEST(CollisionScene, HasTheSameBitsForAnyNumberOfThreads) {
     const DetectionOptions options{.reach = 0.01, .wants_alternatives = true};
     one.detect(crowd.poses, options, a);
     two.detect(crowd.poses, options, b);
-    three.detect(crowd.poses, options, c);
     ASSERT_GT(a.num_box_pairs, 4096);
     expect_same(b, a);
-    expect_same(c, a);
+    if (!testing::kHasSanitizers) {  // runs the same lines
+      three.detect(crowd.poses, options, c);
+      expect_same(c, a);
+    }
     ASSERT_FALSE(HasFatalFailure()) << "step " << step;
     crowd.move(random, 0.1);
   }

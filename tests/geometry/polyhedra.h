@@ -47,4 +47,9 @@ inline Eigen::Vector3d random_vector(Random& random) {
   return {x, y, z};
 }
 
+inline Eigen::Vector3d random_vector(Random& random, double low, double high) {
+  const double x = random.uniform(low, high), y = random.uniform(low, high);
+  return {x, y, random.uniform(low, high)};
+}
+
 }  // namespace stiction

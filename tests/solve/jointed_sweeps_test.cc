@@ -70,7 +70,7 @@ struct CartCase {
   double frame_mass, compliance, motor_limit;
 };
 
-class JointedSweepsOfACart : public testing::TestWithParam<CartCase> {};
+class JointedSweepsOfACart : public ::testing::TestWithParam<CartCase> {};
 
 TEST_P(JointedSweepsOfACart, AgreeWithNewtonsMethod) {
   const auto [frame_mass, compliance, motor_limit] = GetParam();
@@ -97,9 +97,9 @@ TEST_P(JointedSweepsOfACart, AgreeWithNewtonsMethod) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Carts, JointedSweepsOfACart,
-                         testing::Values(CartCase{100, 0, 0.1}, CartCase{1e4, 0, 0.1},
-                                         CartCase{1e4, 0, 20}, CartCase{1e4, 1e-10, 0.1},
-                                         CartCase{1e4, 1e-5, 1}, CartCase{1, 1e-3, 1}));
+                         ::testing::Values(CartCase{100, 0, 0.1}, CartCase{1e4, 0, 0.1},
+                                           CartCase{1e4, 0, 20}, CartCase{1e4, 1e-10, 0.1},
+                                           CartCase{1e4, 1e-5, 1}, CartCase{1, 1e-3, 1}));
 
 TEST(JointedSweeps, DoNotCreepWhereHeavyPartsAreCarriedByLightOnes) {
   const StepProblem problem = make_cart(1e4, 0, 0.1);

@@ -116,8 +116,8 @@ bool check_scene(const ImportCommand& command, const std::string& path, Imported
   return false;
 }
 
-nlohmann::ordered_json to_json(const ImportCommand& command, const ImportReport& report,
-                               bool is_written) {
+nlohmann::ordered_json import_to_json(const ImportCommand& command, const ImportReport& report,
+                                      bool is_written) {
   nlohmann::ordered_json object, entries = nlohmann::ordered_json::array();
   object["file"] = command.file;
   object["scene"] = is_written ? nlohmann::ordered_json(command.out) : nlohmann::ordered_json();
@@ -139,7 +139,7 @@ nlohmann::ordered_json to_json(const ImportCommand& command, const ImportReport&
 
 void print_report(const ImportCommand& command, const ImportReport& report, bool is_written) {
   if (command.is_json)
-    return print_result(to_json(command, report, is_written)
+    return print_result(import_to_json(command, report, is_written)
                             .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
                         "\n");
   if (report.has_errors()) return print_message(report.errors_to_text());

@@ -53,7 +53,7 @@ Eigen::Vector3d read_vector(const json& value, const std::string& what) {
   return vector;
 }
 
-json to_json(const Eigen::Vector3d& vector) { return {vector[0], vector[1], vector[2]}; }
+json vector_to_json(const Eigen::Vector3d& vector) { return {vector[0], vector[1], vector[2]}; }
 
 const RigidBodySystem* as_bodies(const Model::Part& part) {
   return dynamic_cast<const RigidBodySystem*>(part.system.get());
@@ -181,8 +181,8 @@ json LiveRun::pull(const json& how) {
                                             : 2 * body.mass * rate};
   hold(spring);
   return {{"body", index},
-          {"point", to_json(spring.frames[0].position)},
-          {"target", to_json(spring.frames[1].position)},
+          {"point", vector_to_json(spring.frames[0].position)},
+          {"target", vector_to_json(spring.frames[1].position)},
           {"stiffness", spring.stiffness[0]},
           {"damping", spring.damping[0]}};
 }

@@ -80,7 +80,8 @@ std::string_view status_text(const Verdict& verdict) {
   return to_text(verdict.report.status);
 }
 
-std::string to_json(const ProblemFile& file, const SolveOptions& options, const Verdict& verdict) {
+std::string verdict_to_json(const ProblemFile& file, const SolveOptions& options,
+                            const Verdict& verdict) {
   nlohmann::ordered_json object;
   object["problem"] = file.title;
   object["kind"] = to_text(file.kind);
@@ -147,8 +148,8 @@ std::string explain(const Verdict& verdict) {
   return text;
 }
 
-std::string to_summary(const ProblemFile& file, const SolveOptions& options,
-                       const Verdict& verdict) {
+std::string verdict_to_summary(const ProblemFile& file, const SolveOptions& options,
+                               const Verdict& verdict) {
   const Certificate& certificate = verdict.certificate;
   return fmt::format(
              "{}\n"
@@ -185,8 +186,8 @@ int solve(const SolveOptions& options) {
   if (!options.history.empty()) write_history(file, options);
   const Verdict verdict = solve_and_judge(file, options);
   if (!options.out.empty()) write_solution(options.out, options.problem, file, verdict.solution);
-  print_result(options.is_json ? to_json(file, options, verdict)
-                               : to_summary(file, options, verdict));
+  print_result(options.is_json ? verdict_to_json(file, options, verdict)
+                               : verdict_to_summary(file, options, verdict));
   return verdict.is_solved ? kDone : kAboveTolerance;
 }
 

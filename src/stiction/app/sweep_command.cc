@@ -96,7 +96,7 @@ std::string status_of(const SweepReport& report) {
   return report.counts.above_tolerance > 0 ? "above tolerance" : "complete";
 }
 
-std::string to_json(const Study& study, const SweepReport& report) {
+std::string study_to_json(const Study& study, const SweepReport& report) {
   const nlohmann::ordered_json object = {{"study", study.name},
                                          {"runs", report.runs},
                                          {"done", report.counts.done},
@@ -111,7 +111,7 @@ std::string to_json(const Study& study, const SweepReport& report) {
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string to_summary(const Study& study, const SweepReport& report) {
+std::string study_to_summary(const Study& study, const SweepReport& report) {
   const Counts& counts = report.counts;
   std::string text = fmt::format("{}: {}\n  runs       {} of {} done, {} failed", study.name,
                                  status_of(report), counts.done, report.runs, counts.failed);
@@ -207,9 +207,9 @@ int sweep(const SweepOptions& options) {
   }
   const SweepReport report = run_study(*study, options, ranks ? &*ranks : nullptr);
   if (options.is_json)
-    print_result(to_json(*study, report));
+    print_result(study_to_json(*study, report));
   else if (!options.is_quiet)
-    print_result(to_summary(*study, report));
+    print_result(study_to_summary(*study, report));
   return to_exit_status(report);
 }
 

@@ -128,7 +128,7 @@ std::string verdict_of(const AuditReport& report) {
   return unchecked_laws(report).empty() ? "verified" : "verified in part";
 }
 
-nlohmann::ordered_json to_json(const Finding& finding) {
+nlohmann::ordered_json finding_to_json(const Finding& finding) {
   const auto number = [](double x) {
     return std::isfinite(x) ? nlohmann::ordered_json(x) : nlohmann::ordered_json();
   };
@@ -139,7 +139,7 @@ nlohmann::ordered_json to_json(const Finding& finding) {
           {"where", finding.where}};
 }
 
-std::string to_json(const Subject& subject, const AuditReport& report) {
+std::string audit_to_json(const Subject& subject, const AuditReport& report) {
   nlohmann::ordered_json object = subject.json;
   object["status"] = verdict_of(report);
   object["laws"] = nlohmann::ordered_json::array();
@@ -148,8 +148,8 @@ std::string to_json(const Subject& subject, const AuditReport& report) {
     const LawOutcome& outcome = report[law];
     nlohmann::ordered_json entry{
         {"law", to_text(law)}, {"checks", outcome.checks}, {"broken", outcome.broken}};
-    if (outcome.checks > 0) entry["worst"] = to_json(outcome.worst);
-    if (outcome.broken > 0) entry["first_broken"] = to_json(outcome.first_broken);
+    if (outcome.checks > 0) entry["worst"] = finding_to_json(outcome.worst);
+    if (outcome.broken > 0) entry["first_broken"] = finding_to_json(outcome.first_broken);
     for (const auto& [reason, steps] : outcome.unchecked) entry["not_checked"][reason] = steps;
     object["laws"].push_back(entry);
   }
@@ -163,7 +163,7 @@ std::string place_of(const Finding& finding) {
   return fmt::format("step {}, t = {:.6g} s: {}", finding.step, finding.time, finding.where);
 }
 
-std::string to_summary(const Subject& subject, const AuditReport& report) {
+std::string audit_to_summary(const Subject& subject, const AuditReport& report) {
   std::string text = subject.title + "\n";
   for (const std::string& note : report.notes) text += fmt::format("note: {}\n", note);
   for (int i = 0; i < kNumLaws; ++i) {
@@ -200,9 +200,9 @@ int verify(const VerifyOptions& options) {
     subject = verify_problem(options, report);
   if (!subject) return kBadInput;
   if (options.is_json)
-    print_result(to_json(*subject, report));
+    print_result(audit_to_json(*subject, report));
   else if (!options.is_quiet)
-    print_result(to_summary(*subject, report));
+    print_result(audit_to_summary(*subject, report));
   return report.is_broken() ? kNotVerified : kDone;
 }
 

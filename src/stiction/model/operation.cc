@@ -69,7 +69,7 @@ std::string operation_text(Operation operation, std::span<const double> operands
     if (function.operation != operation) continue;
     std::vector<std::string> arguments(static_cast<std::size_t>(function.num_arguments));
     std::transform(operands.begin(), operands.begin() + function.num_arguments, arguments.begin(),
-                   to_text);
+                   [](double operand) { return to_text(operand); });
     return fmt::format("{}({})", function.name, joined(arguments));
   }
   return "constant";
