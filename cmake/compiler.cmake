@@ -9,7 +9,10 @@ target_compile_options(stiction_settings INTERFACE
   $<$<BOOL:${STICTION_WERROR}>:-Werror>
   # g++ 12's flow analysis is wrong inside Eigen 3.4 and libstdc++ strings at -O3 (GCC bug 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict
-    -Wno-stringop-overflow -Wno-stringop-overread>)
+    -Wno-stringop-overflow -Wno-stringop-overread>
+  # Its garbage collector runs below 128 MB already, and with Eigen finds little: 8 % of the time for 14 %
+  # less memory. The objects are the same.
+  $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=1000 --param=ggc-min-heapsize=800000>)
 if(STICTION_SANITIZE)
   target_compile_options(stiction_settings INTERFACE
     -fsanitize=${STICTION_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -12,5 +12,11 @@ add_library(stiction_test_problems STATIC ${stiction_problem_sources})
 target_include_directories(stiction_test_problems PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(stiction_test_problems PUBLIC stiction PRIVATE stiction_settings
                       fmt::fmt)
-target_precompile_headers(stiction_test_problems REUSE_FROM stiction)
+# Eigen's decompositions of small matrices, once each: the optimizer takes longer than it saves.
+if(STICTION_SANITIZE)
+  target_compile_options(stiction_test_problems PRIVATE -O0)
+else()
+  target_compile_options(stiction_test_problems PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_precompile_headers(stiction_test_problems REUSE_FROM stiction_files)
+endif()
 stiction_join_sources(stiction_test_problems 8)
