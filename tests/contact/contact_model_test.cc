@@ -323,7 +323,7 @@ TEST(ContactModel, OfAlternativesTheOneWithTheLargestSeparationCounts) {
 TEST(ContactModel, AlternativesDoNotHideOverlaps) {
   Random random(41);
   int num_overlaps = 0, num_hidden = 0;
-  const int num_cases = testing::fewer_sanitized(20000);
+  const int num_cases = testing::fewer_sanitized(20000, 100);
   for (int k = 0; k < num_cases; ++k) {
     const Box box{.size = {0.1, 0.02, 0.02}};
     const auto draw = [&] { return random.normal(); };

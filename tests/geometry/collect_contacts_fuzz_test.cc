@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/geometry/contact_checks.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
@@ -46,8 +47,10 @@ void try_configuration(std::uint64_t seed) {
                               pair.pose_a.position.norm() + pair.pose_b.position.norm());
 }
 
+constexpr std::uint64_t kNumSeeds = testing::fewer_sanitized(10000);
+
 TEST(CollectContacts, AgreesWithTheDistanceForRandomPairs) {
-  for (std::uint64_t seed = 0; seed < 10000 && !::testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < kNumSeeds && !::testing::Test::HasFailure(); ++seed) {
     try_configuration(seed);
   }
 }

@@ -7,13 +7,14 @@
 
 #include "stiction/geometry/distance.h"
 #include "tests/geometry/random_pairs.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
 
 using Eigen::Vector3d;
 
-constexpr int kNumKinds = 6;
+constexpr int kNumKinds = 6, kNumTrials = testing::fewer_sanitized(3600, 5);
 
 struct Trial {
   CollisionShape a, b;
@@ -37,7 +38,7 @@ double gap_of(const Trial& t) { return compute_distance(t.a, t.pose_a, t.b, t.po
 
 TEST(DistanceProperty, SwappingFlipsTheNormal) {
   Random random(11);
-  for (int i = 0; i < 3600; ++i) {
+  for (int i = 0; i < kNumTrials; ++i) {
     SCOPED_TRACE("trial " + std::to_string(i));
     const Trial t = make_trial(random, i);
     const SignedDistance one = compute_distance(t.a, t.pose_a, t.b, t.pose_b);
@@ -52,7 +53,7 @@ TEST(DistanceProperty, SwappingFlipsTheNormal) {
 
 TEST(DistanceProperty, GapIsInvariantUnderMotionOfTheWorld) {
   Random random(12);
-  for (int i = 0; i < 3600; ++i) {
+  for (int i = 0; i < kNumTrials; ++i) {
     SCOPED_TRACE("trial " + std::to_string(i));
     Trial t = make_trial(random, i);
     const double before = gap_of(t);
@@ -88,7 +89,7 @@ Shape scaled(const Shape& shape, double factor) {
 /// code may be an absolute length.
 TEST(DistanceProperty, ScalingByAPowerOfTwoIsExact) {
   Random random(13);
-  for (int i = 0; i < 3600; ++i) {
+  for (int i = 0; i < kNumTrials; ++i) {
     SCOPED_TRACE("trial " + std::to_string(i));
     const Trial t = make_trial(random, i);
     const double factor = std::ldexp(1.0, random.integer(-20, 20));
@@ -108,7 +109,7 @@ TEST(DistanceProperty, ScalingByAPowerOfTwoIsExact) {
 TEST(DistanceProperty, GapMovesWithTheNormalVelocityOfTheWitnesses) {
   Random random(14);
   int num_tested = 0, num_kinks = 0;
-  for (int i = 0; i < 3600; ++i) {
+  for (int i = 0; i < kNumTrials; ++i) {
     SCOPED_TRACE("trial " + std::to_string(i));
     const Trial t = make_trial(random, i);
     const SignedDistance found = compute_distance(t.a, t.pose_a, t.b, t.pose_b);
@@ -132,7 +133,7 @@ TEST(DistanceProperty, GapMovesWithTheNormalVelocityOfTheWitnesses) {
     const Vector3d velocity = v + w.cross(found.point_a - t.pose_a.position);
     EXPECT_NEAR((forward + backward) / 2, found.normal.dot(velocity), 2e-4 * t.size);
   }
-  EXPECT_GT(num_tested, 500);
+  EXPECT_GT(num_tested, kNumTrials / 8);
   EXPECT_LT(num_kinks, num_tested / 5);
 }
 
@@ -141,7 +142,7 @@ TEST(DistanceProperty, GapMovesWithTheNormalVelocityOfTheWitnesses) {
 /// can be passed on the side.)
 TEST(DistanceProperty, GapIsContinuousThroughTouching) {
   Random random(15);
-  for (int i = 0; i < 1800; ++i) {
+  for (int i = 0; i < kNumTrials / 2; ++i) {
     SCOPED_TRACE("trial " + std::to_string(i));
     Trial t = make_trial(random, i);
     const SignedDistance start = compute_distance(t.a, t.pose_a, t.b, t.pose_b);
@@ -163,7 +164,7 @@ TEST(DistanceProperty, GapIsContinuousThroughTouching) {
 
 TEST(DistanceProperty, BeyondReachALowerBoundIsGiven) {
   Random random(17);
-  for (int i = 0; i < 3600; ++i) {
+  for (int i = 0; i < kNumTrials; ++i) {
     SCOPED_TRACE("trial " + std::to_string(i));
     const Trial t = make_trial(random, i);
     const double gap = gap_of(t), reach = random.uniform(0, 2) * std::max(0.0, gap);

@@ -7,11 +7,14 @@
 #include "stiction/model/joint_geometry.h"
 #include "stiction/model/rotation.h"
 #include "tests/model/random_joints.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
 
 using namespace testing;
+
+constexpr int kSamples = fewer_sanitized(200, 5);
 
 const Vector3d kX = Vector3d::UnitX(), kY = Vector3d::UnitY(), kZ = Vector3d::UnitZ();
 
@@ -54,7 +57,7 @@ TEST(JointCoordinates, AngleIsTheTurnAboutTheAxis) {
 // A tilt about any axis orthogonal to z, before or after the turn, leaves the angle alone.
 TEST(JointCoordinates, AngleOfATiltedJointIsItsTwist) {
   Random random(2);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < kSamples; ++i) {
     const double angle = random.uniform(-3, 3), tilt = random.uniform(0, 2.5);
     const Vector3d axis = turned(random.uniform(0, 6), kZ) * kX;
     const Matrix3d first = turned(tilt, axis) * turned(angle, kZ);
@@ -104,7 +107,7 @@ TEST(JointCoordinates, RowsAreTheirGradients) {
   for (const auto& [type, name] : kJointTypes) {
     if (type == JointType::kBall) continue;  // its turns have no value
     for (JointCoordinate coordinate : joint_coordinates(type)) {
-      for (int i = 0; i < 200; ++i) {
+      for (int i = 0; i < kSamples; ++i) {
         const JointGeometry joint = random_joint(type, random);
         const JointedPair pair = random_pair(joint, i, random);
         const auto value = [&](const JointedPair& at) {

@@ -12,6 +12,7 @@
 #include "stiction/model/rotation.h"
 #include "tests/dense_algebra.h"
 #include "tests/model/random_joints.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
@@ -60,7 +61,7 @@ Row12 to_vector(const PairRow& row) { return (Row12() << row.a, row.b).finished(
 
 class JointRows : public ::testing::TestWithParam<NamedJointType> {
  protected:
-  static constexpr int kSamples = 200;
+  static constexpr int kSamples = fewer_sanitized(200, 5);
   JointType type() const { return GetParam().type; }
   Random random_{11};
 };

@@ -249,7 +249,7 @@ int write_until_full(const std::string& path, int rows_per_flush) {
 TEST(RecordingWriter, FullDiskKeepsEveryCompleteFlush) {
   const TemporaryFolder folder;
   Random random(11);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < testing::fewer_sanitized(60, 4); ++i) {
     const long limit = random.integer(40000, 1500000);
     const int rows_per_flush = random.integer(1, 300);
     SCOPED_TRACE(::testing::Message()

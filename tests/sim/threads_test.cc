@@ -22,7 +22,8 @@ State run_wall(const std::string& scheme, double tolerance, int num_threads, Run
   State start = simulation.state();
   start.v[6 * 58] = 2;
   simulation.set_state(start);
-  for (int step = 0; step < 4; ++step) simulation.step();
+  // The second one starts from the impulses of the first one, as all that follow.
+  for (int step = 0; step < testing::fewer_sanitized(4, 2); ++step) simulation.step();
   summary = simulation.summary();
   return simulation.state();
 }
