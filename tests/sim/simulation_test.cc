@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <string>
 
+#include "stiction/base/flushed_denormals.h"
+#include "stiction/model/rigid_body_builder.h"
 #include "stiction/model/system_builder.h"
 #include "tests/example_scene.h"
 
@@ -255,6 +259,39 @@ TEST(Simulation, SameInputGivesTheSameBits) {
   b.run(0.5);
   EXPECT_EQ(a.state().q, b.state().q);
   EXPECT_EQ(a.state().v, b.state().v);
+}
+
+/// Links of 1 kg and 0.2 m along x, hung up at one end.
+Model make_chain(int num_links) {
+  RigidBodyBuilder world;
+  world.set_gravity({0, 0, -9.81});
+  for (int i = 0; i < num_links; ++i) {
+    BodyDescription link;
+    link.name = "link " + std::to_string(i);
+    link.mass = 1;
+    link.position = {0.2 * i + 0.1, 0, 0};
+    link.inertia = Eigen::Vector3d(2e-4, 4e-3, 4e-3).asDiagonal();
+    world.add_body(link);
+    JointDescription joint;
+    joint.name = "joint " + std::to_string(i);
+    joint.bodies = {i == 0 ? kWorld : i - 1, i};
+    world.add_joint(joint, {.at = {0.2 * i, 0, 0}});
+  }
+  return world.build_model();
+}
+
+/// What turns the first link turns the others less and less, by a tenth every few links.
+TEST(Simulation, MotionThatFadesAlongAChainEndsInZerosAndNotInDenormals) {
+  const DenormalMode mode = DenormalMode::of_this_thread();
+  if (DenormalMode::flushed() == mode) GTEST_SKIP();  // does not know this processor
+  Simulation simulation(make_chain(3000), {.scheme = "spook", .h = 1.0 / 60});
+  for (int i = 0; i < 3; ++i) simulation.step();
+  double smallest = 1;
+  for (const double v : simulation.state().v)
+    if (v != 0) smallest = std::min(smallest, std::abs(v));
+  EXPECT_LT(smallest, 1e-290);  // it did fade that far
+  EXPECT_GE(smallest, std::numeric_limits<double>::min());
+  EXPECT_EQ(DenormalMode::of_this_thread(), mode);
 }
 
 TEST(EnergyLedger, BooksEveryCauseOfAStep) {

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "stiction/base/error.h"
+#include "stiction/base/flushed_denormals.h"
 
 namespace stiction {
 namespace {
@@ -65,7 +66,17 @@ void WorkerPool::take_tasks(int worker) {
 /// afterwards see the change: all of these are in one order (seq_cst). Who is asleep holds the
 /// mutex until it can be woken.
 void WorkerPool::run_shared(int num_tasks, Job job) {
-  job_ = job;
+  // In the mode of the caller, whoever takes a task: results do not depend on it.
+  struct ModedJob {
+    Job job;
+    DenormalMode mode;
+  };
+  const ModedJob moded{job, DenormalMode::of_this_thread()};
+  job_ = {&moded, [](const void* context, int number, int worker) {
+            const auto& [job, mode] = *static_cast<const ModedJob*>(context);
+            mode.apply();
+            job.call(job.context, number, worker);
+          }};
   num_tasks_ = num_tasks;
   next_task_ = 0;
   gate_ = (gate_ + kRound) | kIsOpen;

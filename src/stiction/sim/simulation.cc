@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/flushed_denormals.h"
 #include "stiction/base/stopwatch.h"
 #include "stiction/base/text.h"
 #include "stiction/scheme/projection.h"
@@ -347,6 +348,7 @@ double Simulation::step(double h) {
 }
 
 bool Simulation::try_step(double h) {
+  const FlushedDenormals flushed;
   const Deadline deadline(options_.budget);
   Stopwatch watch;
   model_.detect(state_, h, scheme_->wants_alternatives());
