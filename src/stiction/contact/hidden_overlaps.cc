@@ -4,14 +4,13 @@
 #include <limits>
 #include <span>
 
+#include "stiction/base/infinity.h"
 #include "stiction/contact/contact_model.h"
 #include "stiction/geometry/collect_contacts.h"
 #include "stiction/geometry/distance.h"
 
 namespace stiction {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Of places in the world, a share of their distance from its origin.
 constexpr double kPlaceRounding = 64 * std::numeric_limits<double>::epsilon();
