@@ -8,6 +8,7 @@
 #include <numbers>
 #include <set>
 
+#include "stiction/base/infinity.h"
 #include "stiction/base/random.h"
 #include "stiction/geometry/distance.h"
 #include "stiction/model/rigid_body_builder.h"
@@ -350,6 +351,55 @@ TEST(ContactModel, AlternativesDoNotHideOverlaps) {
   }
   EXPECT_GT(num_overlaps, num_cases / 4);
   EXPECT_LT(num_hidden, 0.002 * num_overlaps);
+}
+
+// Whatever turns away in a step: who looks at the end of it sees the overlap of the shapes, and the
+// contacts that they get then show it.
+TEST(ContactModel, OverlapsThatNoContactShowsGetTheContactsOfTheEnd) {
+  const std::vector<Shape> shapes{
+      Box{.size = {0.1, 0.02, 0.02}}, Cylinder{.radius = 0.01, .length = 0.1},
+      Capsule{.radius = 0.01, .length = 0.08}, Ellipsoid{.radii = {0.05, 0.02, 0.01}}, Plane{}};
+  Random random(43);
+  int num_overlaps = 0;
+  const int num_cases = testing::fewer_sanitized(5000, 20);
+  for (int k = 0; k < num_cases; ++k) {
+    const auto draw = [&] { return random.normal(); };
+    const Shape &a = shapes[k % 4], &b = shapes[k / 4 % 5];
+    const CollisionShape shape_a{a}, shape_b{b};
+    Pose pose{0.04 * Vector3d::NullaryExpr(draw),
+              Quaterniond(Eigen::Vector4d::NullaryExpr(draw)).normalized().toRotationMatrix()};
+    const SignedDistance start = compute_distance(shape_a, pose, shape_b, Pose{});
+    pose.position -= (start.gap - random.uniform(0, 1e-3)) * start.normal;
+    ContactModel model = make_pair(a, pose, b);
+    State state = model.initial_state();
+    state.v = VectorXd::NullaryExpr(6, [&] { return random.uniform(-1, 1); });
+    state.v.tail<3>() *= 100;
+    State end = state;
+    end.t = 2e-3;
+    model.displace(state.q, state.v, end.t, end.q);
+    model.detect(state, end.t, true);
+    const Pose pose_end{end.q.head<3>(),
+                        Quaterniond(end.q[3], end.q[4], end.q[5], end.q[6]).toRotationMatrix()};
+    const double distance = compute_distance(shape_a, pose_end, shape_b, Pose{}).gap;
+    const bool overlaps = distance < -1e-8;
+    if (!overlaps && distance < 1e-8) continue;  // either answer is right
+
+    std::vector<char> is_asked(model.num_contacts(), 0);
+    const double hidden = model.find_hidden_overlaps(end, is_asked, 0);
+    ASSERT_EQ(hidden, overlaps ? distance : kInfinity) << k;
+    ASSERT_EQ(model.detect_hidden(state, end.t, end), overlaps) << k;
+    if (!overlaps) continue;
+    ++num_overlaps;
+    VectorXd gaps(model.num_contacts());
+    model.evaluate_all_gaps(end.t, end.q, gaps);
+    EXPECT_NEAR(gaps.minCoeff(), distance, 1e-9) << k;
+    std::set<std::uint64_t> keys;
+    for (int j = 0; j < model.num_contacts(); ++j) keys.insert(model.contact_key(j));
+    EXPECT_EQ(static_cast<int>(keys.size()), model.num_contacts()) << k;
+    is_asked.assign(model.num_contacts(), 1);
+    EXPECT_EQ(model.find_hidden_overlaps(end, is_asked, 0), kInfinity) << k;
+  }
+  EXPECT_GT(num_overlaps, num_cases / 4);
 }
 
 TEST(ContactModel, InThePlaneThereIsOneTangent) {

@@ -144,15 +144,15 @@ bool ContactModel::detect_further(const State& state, double h, const State& end
   return false;
 }
 
-/// Whether contacts that were not known before are closed at `end`: a step that leaves them open
-/// would not have been another one with them.
+/// Whether contacts that were not known before are closed at `end`, or their shapes overlap: a step
+/// that leaves them open would not have been another one with them.
 bool ContactModel::has_met_others(const State& end) {
   known_keys_.clear();
   for (const DetectedContact& contact : last_detected_) known_keys_.push_back(contact.key);
   std::sort(known_keys_.begin(), known_keys_.end());
   return std::any_of(detected_.begin(), detected_.end(), [&](const DetectedContact& contact) {
     return !std::binary_search(known_keys_.begin(), known_keys_.end(), contact.key) &&
-           !(evaluate_pair(end.t, end.q, contact).touch.gap > 0);
+           (!(evaluate_pair(end.t, end.q, contact).touch.gap > 0) || overlaps(contact, end));
   });
 }
 
@@ -520,11 +520,10 @@ double ContactEvaluator::compute_slip_speed(const ContactModel& model, const Sta
   return speed;
 }
 
-double ContactEvaluator::compute_smallest_gap(const ContactModel& model, const State& state) {
-  if (model.num_contacts() == 0) return kInfinity;
-  VectorMap numbers = values(model.num_contacts());
-  model.evaluate_gaps(state.t, state.q, numbers);
-  return model.smallest_gap(state, numbers);
+double ContactEvaluator::smallest_of(const ConstVectorRef& gaps) {
+  double smallest = kInfinity;
+  for (const double gap : gaps) smallest = gap < smallest || std::isnan(gap) ? gap : smallest;
+  return smallest;
 }
 
 }  // namespace stiction

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -115,10 +116,9 @@ class ContactModel : public Model {
   void evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps) const;
   /// The same, infinite for alternatives that do not count.
   void evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const;
-  /// The smallest of what evaluate_gaps says of `state`; not a number if one of them is none. Where
-  /// alternatives all say that shapes overlap, another direction may part them: their distance
-  /// counts.
-  double smallest_gap(const State& state, const ConstVectorRef& gaps) const;
+  /// Where alternatives all say that shapes overlap, another direction may part them: raises what
+  /// evaluate_gaps says of `state` to the distance of the shapes.
+  void raise_gaps(const State& state, VectorRef gaps) const;
   bool has_alternatives() const { return !alternatives_.empty(); }
   /// What evaluate_all_gaps says of (t, q).
   struct GapsAt {
@@ -208,6 +208,7 @@ class ContactModel : public Model {
 
   void detect_part(int index, const State& state, double h);
   bool has_met_others(const State& end);
+  bool overlaps(const DetectedContact& contact, const State& state) const;
   int block_of(const PartWithSurfaces& part, int object) const;
   void note_met_sleepers(const PartWithSurfaces& part);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
@@ -260,8 +261,8 @@ class ContactEvaluator : public ModelEvaluator {
   double compute_gap_rate(const ContactModel& model, const State& state, int contact);
   /// ‖T v + ŵ_T‖ of one contact.
   double compute_slip_speed(const ContactModel& model, const State& state, int contact);
-  /// The smallest gap; infinite without contacts.
-  double compute_smallest_gap(const ContactModel& model, const State& state);
+  /// Of gaps that are known; not a number if one of them is none.
+  static double smallest_of(const ConstVectorRef& gaps);
 
  private:
   /// γ of one row of the contact evaluated last.

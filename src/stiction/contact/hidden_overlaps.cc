@@ -1,6 +1,6 @@
 // What ContactModel says of overlaps that its contacts do not show.
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <limits>
 #include <span>
 
@@ -15,12 +15,11 @@ namespace {
 /// Of places in the world, a share of their distance from its origin.
 constexpr double kPlaceRounding = 64 * std::numeric_limits<double>::epsilon();
 
-bool has_same_features(const ContactCandidate& a, const ContactCandidate& b) {
-  return a.a.point == b.a.point && a.a.direction == b.a.direction && a.b.point == b.b.point &&
-         a.b.direction == b.b.direction;
+bool is_same(const ContactFeature& a, const ContactFeature& b) {
+  return a.kind == b.kind && a.point == b.point && a.direction == b.direction;
 }
 
-/// Another id, for one more contact of the same kinds of features.
+/// Another id, for one more contact of the same kinds of features. It is of this step only.
 std::uint64_t with_number(std::uint64_t id, std::size_t number) {
   return id ^ (0x9e3779b97f4a7c15u * number);
 }
@@ -39,10 +38,13 @@ struct ContactModel::PlacedPair {
     pose_b = part.surfaces->place_object(t, q_part, pair.b);
   }
 
+  Touch touch_of(const DetectedContact& contact) const {
+    return evaluate_touch(contact.candidate, a, pose_a, b, pose_b);
+  }
   Touch nearest_of(const Patch& patch, const std::vector<DetectedContact>& contacts) const {
     Touch nearest{.gap = kInfinity};
     for (int k = patch.first; k < patch.first + patch.count; ++k) {
-      const Touch touch = evaluate_touch(contacts[k].candidate, a, pose_a, b, pose_b);
+      const Touch touch = touch_of(contacts[k]);
       if (touch.gap < nearest.gap) nearest = touch;
     }
     return nearest;
@@ -52,9 +54,10 @@ struct ContactModel::PlacedPair {
     return stiction::separation_along(normal, a, pose_a, b, pose_b);
   }
   double gap() const { return compute_distance(a, pose_a, b, pose_b).gap; }
-  /// Of the distance, if it is known to `tolerance` of the size.
+  /// Overlaps that are let be, [m]: rounding of the distance, and `tolerance` of the smaller shape.
   double slack(double tolerance) const {
-    return (kOverlapRounding + tolerance) * std::max(a.size(), b.size()) +
+    const auto [smaller, larger] = std::minmax({a.size(), b.size()});
+    return kOverlapRounding * larger + tolerance * (smaller > 0 ? smaller : larger) +
            kPlaceRounding * std::max(pose_a.position.norm(), pose_b.position.norm());
   }
 
@@ -75,6 +78,12 @@ double ContactModel::find_hidden_overlaps(const State& end, const std::vector<ch
     smallest = std::min(smallest, gap);
   });
   return smallest;
+}
+
+bool ContactModel::overlaps(const DetectedContact& contact, const State& state) const {
+  const PairOfShapes pair{.part = contact.part, .a = contact.a, .b = contact.b};
+  const PlacedPair placed(*this, pair, state.t, state.q);
+  return placed.a.is_convex() && placed.b.is_convex() && placed.gap() < 0;
 }
 
 bool ContactModel::detect_hidden(const State& state, double h, const State& end) {
@@ -117,8 +126,8 @@ void ContactModel::visit_patches(const PairOfShapes& pair, const Visit& visit) c
     visit(alternatives_[p]);
 }
 
-/// The distance of two shapes that overlap while no contact that was asked to be open says so, or
-/// no alternative that was left alone since it was open; else infinite.
+/// The distance of two shapes that overlap while no patch of contacts that was asked to be open
+/// says so; else infinite. A converged step has opened those that were asked.
 double ContactModel::hidden_gap(const PairOfShapes& pair, const State& end,
                                 const std::vector<char>& is_asked, double tolerance) const {
   const PlacedPair placed(*this, pair, end.t, end.q);
@@ -140,29 +149,38 @@ double ContactModel::hidden_gap(const PairOfShapes& pair, const State& end,
 }
 
 /// Polytopes get the patch of `end` in place of those that they had: one direction that parts them
-/// is enough. Round shapes get its contacts in addition: points of them are to stay apart wherever
-/// they touch, and where axes cross that are nearly parallel moves far within a step.
+/// is enough. Round shapes get its contacts in addition to those that do not make more of the
+/// overlap than it is: points of them are to stay apart wherever they touch, and where axes cross
+/// that are nearly parallel moves far within a step.
 void ContactModel::add_late_pair(const PairOfShapes& pair, const State& end) {
   const PlacedPair placed(*this, pair, end.t, end.q);
-  const std::vector<double>& reach = placed.part.reach;
+  const auto reach_of = [&](int object) {
+    const bool is_static = placed.part.surfaces->objects()[object].is_static;
+    return is_static ? 0 : placed.part.reach[object];
+  };
   late_list_.clear();
   collect_contacts(placed.a, placed.pose_a, placed.b, placed.pose_b,
-                   {.reach = reach[pair.a] + reach[pair.b], .reduces = options_.reduces},
+                   {.reach = reach_of(pair.a) + reach_of(pair.b), .reduces = options_.reduces},
                    late_workspace_, late_list_);
   PairOfShapes late{.part = pair.part,
                     .a = pair.a,
                     .b = pair.b,
                     .first = static_cast<int>(late_contacts_.size())};
-  if (placed.a.polytope() == nullptr && placed.b.polytope() == nullptr)
-    late_contacts_.insert(late_contacts_.end(), detected_.begin() + pair.first,
-                          detected_.begin() + pair.first + pair.count);
+  if (placed.a.polytope() == nullptr && placed.b.polytope() == nullptr) {
+    const double least = placed.gap() - placed.slack(0);
+    std::copy_if(detected_.begin() + pair.first, detected_.begin() + pair.first + pair.count,
+                 std::back_inserter(late_contacts_), [&](const DetectedContact& contact) {
+                   return placed.touch_of(contact).gap >= least;
+                 });
+  }
   for (ContactCandidate candidate : late_list_.candidates) {
     const auto known = std::span(late_contacts_).subspan(late.first);
     const auto same = std::find_if(known.begin(), known.end(), [&](const DetectedContact& contact) {
       return contact.candidate.id == candidate.id;
     });
     if (same != known.end()) {
-      if (has_same_features(same->candidate, candidate)) continue;
+      if (is_same(same->candidate.a, candidate.a) && is_same(same->candidate.b, candidate.b))
+        continue;
       candidate.id = with_number(candidate.id, known.size());
     }
     late_contacts_.push_back(make_contact(pair.part, pair.a, pair.b, candidate));
@@ -189,26 +207,17 @@ bool ContactModel::append_late_pair(int index, int a, int b) {
   return true;
 }
 
-double ContactModel::smallest_gap(const State& state, const ConstVectorRef& gaps) const {
-  double smallest = kInfinity;
-  const auto include = [](double gap, double& least) {
-    least = gap < least || std::isnan(gap) ? gap : least;
-  };
-  int next = 0;
+void ContactModel::raise_gaps(const State& state, VectorRef gaps) const {
+  double* detected = gaps.data() + num_fixed_contacts();
   for (const Patch& patch : alternatives_) {
-    const int first = num_fixed_contacts() + patch.first;
-    while (next < first) include(gaps[next++], smallest);
-    double least = kInfinity;
-    while (next < first + patch.count) include(gaps[next++], least);
-    if (least < 0) {
-      const DetectedContact& contact = detected_[patch.first];
-      const PairOfShapes pair{.part = contact.part, .a = contact.a, .b = contact.b};
-      least = std::max(least, PlacedPair(*this, pair, state.t, state.q).gap());
-    }
-    include(least, smallest);
+    double *first = detected + patch.first, *last = first + patch.count;
+    if (std::none_of(first, last, [](double gap) { return gap < 0; })) continue;
+    const DetectedContact& contact = detected_[patch.first];
+    const PairOfShapes pair{.part = contact.part, .a = contact.a, .b = contact.b};
+    const double distance = PlacedPair(*this, pair, state.t, state.q).gap();
+    for (; first < last; ++first)
+      if (*first < distance) *first = distance;
   }
-  while (next < static_cast<int>(gaps.size())) include(gaps[next++], smallest);
-  return smallest;
 }
 
 }  // namespace stiction

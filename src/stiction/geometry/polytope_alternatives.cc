@@ -123,8 +123,8 @@ class Alternatives {
     }
   }
 
-  /// Whether two lines are nearest to each other within both edges, or not further beyond than the
-  /// shapes are large: nearly parallel ones cross anywhere.
+  /// Whether two lines are nearest to each other within both edges, or may be after a motion by the
+  /// reach: that place moves along them by 1/sin of their angle.
   bool crosses_near(const EdgeWedge& a, const EdgeWedge& b, const Vector3d& cross,
                     double sine) const {
     const Vector3d way = b.tail - a.tail;

@@ -130,8 +130,12 @@ void SolveStage::certify_state(const ContactModel& model, const State& state) {
 
 void SolveStage::certify_state(const ContactModel& model, const State& state,
                                const VectorXd& gaps) {
+  if (model.has_alternatives()) {
+    gaps_ = gaps;
+    model.raise_gaps(state, gaps_);
+  }
   Certificate state_figures;
-  state_figures.gap = model.smallest_gap(state, gaps);
+  state_figures.gap = ContactEvaluator::smallest_of(model.has_alternatives() ? gaps_ : gaps);
   state_figures.joint = evaluator_.compute_joint_error(model, state);
   certificate_.include(state_figures);
 }

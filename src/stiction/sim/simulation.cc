@@ -373,7 +373,8 @@ bool Simulation::try_step(double h) {
       wake_met(h);
       continue;
     }
-    if (!meets_hidden_overlaps(h, looks++ < kMaxLooks)) break;
+    if (!meets_hidden_overlaps(h, looks++ < kMaxLooks && !deadline.has_passed())) break;
+    wake_met(h);
     --surprises;
   }
   attempt_times_.detect += watch.lap();

@@ -164,6 +164,7 @@ void Sleepers::furnish_groups(const ContactModel& model, const SolveStage& stage
     return std::max(group_of(a), group_of(b));
   };
   ContactEvaluator::compute_gaps(model, end.t, end.q, gaps_);
+  model.raise_gaps(end, gaps_);
   group_of_key_.clear();
   const SchemeMemory& memory = result.memory;
   for (int j = 0; j < model.num_contacts(); ++j) {
