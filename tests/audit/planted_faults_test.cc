@@ -537,6 +537,25 @@ TEST(PlantedFaults, SinkingIsNamedHoweverFastABodySlides) {
   }
 }
 
+/// A box that spins on a plane, in steps that are iterated until nothing overlaps at their end.
+TEST(PlantedFaults, SinkingIsNamedHoweverFastABodyTurnsInIteratedSteps) {
+  const Scene scene = scene_from_text(R"({"stiction": 1, "name": "spin",
+      "simulate": {"scheme": "stewart-trinkle", "h": 1e-2}, "gravity": [0, 0, -9.81],
+      "materials": {"ice": {"mu": 0}},
+      "bodies": [
+        {"name": "ground", "static": true,
+         "shapes": [{"type": "plane", "normal": [0, 0, 1], "material": "ice"}]},
+        {"name": "box", "mass": 2, "inertia": [0.02, 0.02, 0.02], "position": [0, 0, 0.1],
+         "angular_velocity": [0, 0, 30],
+         "shapes": [{"type": "box", "size": [0.2, 0.2, 0.2], "material": "ice"}]}]})");
+  const AuditedRun run(scene, options_of(scene), 10);
+  EXPECT_EQ(broken_laws(run.audit()), "");
+  const AuditReport report = run.audit(
+      [](RecordedChunk& c, RecordingHeader& h) { c.q(5, index_of(h.q_names, "box.z")) -= 1e-5; });
+  EXPECT_GT(report[Law::kPenetration].broken, 0) << broken_laws(report);
+  EXPECT_EQ(report[Law::kPenetration].first_broken.step, 5) << broken_laws(report);
+}
+
 void check_all(const std::vector<Fault>& faults) {
   for (const Fault& fault : faults) {
     SCOPED_TRACE(fault.name);
