@@ -220,6 +220,7 @@ class ContactModel : public Model {
   double hidden_gap(const PairOfShapes& pair, const State& end, const std::vector<char>& is_asked,
                     double tolerance) const;
   void add_late_pair(const PairOfShapes& pair, const State& end);
+  void add_late_contact(const PairOfShapes& late, ContactCandidate candidate);
   std::vector<PairOfShapes>::iterator find_late(int index, int a, int b);
   bool append_late_pair(int index, int a, int b);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;

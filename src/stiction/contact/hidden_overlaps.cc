@@ -173,24 +173,26 @@ void ContactModel::add_late_pair(const PairOfShapes& pair, const State& end) {
                    return placed.touch_of(contact).gap >= least;
                  });
   }
-  for (ContactCandidate candidate : late_list_.candidates) {
-    const auto known = std::span(late_contacts_).subspan(late.first);
-    const auto same = std::find_if(known.begin(), known.end(), [&](const DetectedContact& contact) {
-      return contact.candidate.id == candidate.id;
-    });
-    if (same != known.end()) {
-      if (is_same(same->candidate.a, candidate.a) && is_same(same->candidate.b, candidate.b))
-        continue;
-      candidate.id = with_number(candidate.id, known.size());
-    }
-    late_contacts_.push_back(make_contact(pair.part, pair.a, pair.b, candidate));
-  }
+  for (const ContactCandidate& candidate : late_list_.candidates) add_late_contact(late, candidate);
   late.count = static_cast<int>(late_contacts_.size()) - late.first;
   const auto known = find_late(pair.part, pair.a, pair.b);
   if (known == late_.end())
     late_.push_back(late);
   else
     *known = late;
+}
+
+/// Unless the pair has it.
+void ContactModel::add_late_contact(const PairOfShapes& late, ContactCandidate candidate) {
+  const auto known = std::span(late_contacts_).subspan(late.first);
+  const auto same = std::find_if(known.begin(), known.end(), [&](const DetectedContact& contact) {
+    return contact.candidate.id == candidate.id;
+  });
+  if (same != known.end()) {
+    if (is_same(same->candidate.a, candidate.a) && is_same(same->candidate.b, candidate.b)) return;
+    candidate.id = with_number(candidate.id, known.size());
+  }
+  late_contacts_.push_back(make_contact(late.part, late.a, late.b, candidate));
 }
 
 std::vector<ContactModel::PairOfShapes>::iterator ContactModel::find_late(int index, int a, int b) {

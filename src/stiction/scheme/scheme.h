@@ -180,7 +180,8 @@ class Scheme {
   virtual bool has_symmetric_masses(const ContactModel&, const State& /*state*/) const {
     return true;
   }
-  /// Whether the scheme chooses among alternatives of contacts (ContactModel) while it iterates.
+  /// Whether the scheme keeps shapes apart at the end of the step, and chooses among alternatives
+  /// of contacts (ContactModel) while it iterates.
   virtual bool wants_alternatives() const { return false; }
   /// Whether bodies at rest whose step problem has the answer w = 0 stay as they are to the bit, so
   /// that they may sleep (T37).
