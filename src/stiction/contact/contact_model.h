@@ -52,7 +52,7 @@ class ContactModel : public Model {
   double find_hidden_overlaps(const State& end, const std::vector<char>& is_asked,
                               double tolerance);
   /// Those pairs get the contacts that they have at `end`, for another step from `state`. False,
-  /// and nothing is changed, if there are none or alternatives are switched off.
+  /// and nothing is changed, if there are none.
   bool detect_hidden(const State& state, double h, const State& end);
 
   /// The same as the last detection, after other blocks were put to sleep or woken.
