@@ -201,6 +201,7 @@ double Certifier::local_data(const BlockRows& rows, int row_block) const {
 
 double Certifier::bilateral_residual(const StepProblem& problem, const StepSolution& solution) {
   row_error_.assign(problem.num_bilateral(), 0.0);
+  row_motion_.assign(problem.num_bilateral(), 0.0);
   total_ = background_ = row_scale_ = 0;
   if (problem.num_bilateral() == 0) return 0;
   for (int i = 0; i < problem.num_bilateral(); ++i) judge_row(problem, i, solution.lambda[i]);
@@ -235,14 +236,16 @@ void Certifier::judge_row(const StepProblem& problem, int row, double lambda) {
   // impulse.
   const double error = projected == shifted ? step : lambda - projected;
   row_error = std::abs(error) * weight;
-  motion_ = worse(motion_, work_error(impulse, row_error));
+  double& row_motion = row_motion_[row];
+  row_motion = work_error(impulse, row_error);
   row_error += excess_rounding(impulse);
   const double inverse = 1 / weight, bias_impulse = std::abs(bias) * inverse;
   const double reach =
       std::min((view.arm * load_ + view.reach) * inverse + bias_impulse, data_cap_);
   const double data =
       local_data(problem.bilateral, row) + bias_impulse + kRoundingShare * reach + data_floor_;
-  motion_ = worse(motion_, energy_error(row_error, data));
+  row_motion = worse(row_motion, energy_error(row_error, data));
+  motion_ = worse(motion_, row_motion);
   total_ += impulse;
   background_ = std::max(background_, reach);
 }
@@ -284,10 +287,10 @@ Certifier::Verdict Certifier::judge_contact(const StepProblem& problem, int cont
 Offenders Certifier::offenders(double tolerance) const {
   Offenders offenders;
   for (std::size_t i = 0; i < row_error_.size(); ++i)
-    if (!(relative(row_error_[i], row_scale_) <= tolerance))
+    if (!(worse(relative(row_error_[i], row_scale_), row_motion_[i]) <= tolerance))
       offenders.rows.push_back(static_cast<int>(i));
   for (std::size_t j = 0; j < contact_error_.size(); ++j)
-    if (!(relative(contact_error_[j], contact_scale_) <= tolerance))
+    if (!(worse(relative(contact_error_[j], contact_scale_), verdicts_[j].motion) <= tolerance))
       offenders.contacts.push_back(static_cast<int>(j));
   return offenders;
 }

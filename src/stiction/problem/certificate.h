@@ -89,6 +89,7 @@ class Certifier {
   double total_ = 0;        // Σ impulses of the rows or contacts at hand, in √J
   double background_ = 0;   // the largest that impulses could do to one of them, within the cap
   std::vector<double> row_error_, contact_error_;  // in √J, of (T21) and (T22)
+  std::vector<double> row_motion_;                 // (T23)
   double row_scale_ = 0, contact_scale_ = 0;       // what they are relative to
   std::vector<double> row_root_;                   // √W of bilateral rows
   // What was certified last.

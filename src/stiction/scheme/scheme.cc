@@ -45,6 +45,7 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   solution_.lambda.clear();
   solution_.r.clear();
   if (start != nullptr && solver_->profits_from_starts()) {
+    solution_.w = start->w;
     solution_.lambda = start->lambda;
     solution_.r = start->r;
   }

@@ -132,6 +132,7 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
     assemble(model, h, solve.tolerance());
     if (result.phases.is_on) turning_ = forces_;
     forces_.write(assembly_, h, solver_start_);
+    solver_start_.w.assign(start_.v.begin(), start_.v.end());
     solution = &solve.probe(assembly_.problem(), report, &solver_start_);
     forces_.read(model, assembly_, *solution, h);
     if (!options_.spook.geometric_stiffness || repetition == kMaxRepetitions) break;

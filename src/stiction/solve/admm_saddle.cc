@@ -201,7 +201,7 @@ void AdmmSaddle::compute_velocity(const VectorXd& x, VectorXd& u) {
 
 double AdmmSaddle::measure(const VectorXd& x) {
   go_to(x);
-  return residual_.evaluate(blocks_, state_);
+  return residual_.evaluate_impulses(blocks_, state_);
 }
 
 void AdmmSaddle::write_solution(const StepProblem& problem, const VectorXd& x,

@@ -87,6 +87,9 @@ constexpr int kDirectRounds = 20;
 constexpr double kStepFlops = 2e9;
 /// What rests on forces of the step before has to be better: errors grow from step to step.
 constexpr double kRestShare = 1e-3;
+/// Shares of the energy of free motion up to which it may be that nothing changes, and above which
+/// what moved in the step before moves now.
+constexpr double kStandstill = 1e-12, kMotion = 1e-2;
 
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
@@ -262,8 +265,13 @@ bool all_zero(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
 }
 
-bool is_zero(const StepSolution& solution) {
-  return all_zero(solution.r) && all_zero(solution.lambda) && all_zero(solution.w);
+bool has_zero_impulses(const StepSolution& solution) {
+  return all_zero(solution.r) && all_zero(solution.lambda);
+}
+
+/// What is asked of the velocities of things at rest.
+double rest_goal(const AutoOptions& options) {
+  return kRestShare * std::min(options.tolerance, kLoosest);
 }
 
 /// What ends a search of methods whose answers will do for a step, no more.
@@ -279,6 +287,7 @@ class AutoSolver::Team {
   /// `workers` share out what a solver has to do; none: one thread does it.
   explicit Team(const AutoOptions& options, WorkerPool* workers = nullptr)
       : judge_(options.tolerance, options.measure, workers),
+        rest_judge_(rest_goal(options), StoppingMeasure::kVelocities, workers),
         lemke_({.tolerance = options.tolerance, .measure = options.measure}),
         block_pivot_({.tolerance = options.tolerance, .measure = options.measure}),
         sweeps_(
@@ -302,7 +311,7 @@ class AutoSolver::Team {
                            .measure = precise(options.measure),
                            .max_rounds = kDirectRounds}),
         body_newton_({.tolerance = std::min(options.tolerance, kLoosest),
-                      .goal = kRestShare * std::min(options.tolerance, kLoosest),
+                      .goal = rest_goal(options),
                       .enough = options.is_for_steps() ? enough(options) : 0,
                       .leaves_motion = enough(options) >= kSweepable,
                       .measure = precise(options.measure),
@@ -349,16 +358,19 @@ class AutoSolver::Team {
                const Deadline& deadline) {
     Traits traits = inspect(problem);
     traits.is_step = is_for_steps_;
-    traits.is_warm = !is_zero(start);
+    traits.is_warm = !has_zero_impulses(start);
     traits.is_loose = enough_ >= kSweepable;
     const std::span<const Method> quick = choose_for_steps(traits);
     const std::span<const Method> chain = choose_chain(traits, prefers_exact_, is_tight_);
     const int num_quick = static_cast<int>(quick.size()), place = level - num_quick;
     if (place >= static_cast<int>(chain.size())) return false;
     const Method method = place < 0 ? quick[level] : chain[place];
-    limit_ = place > 0 ? acceptable_ : num_quick > 0 ? enough_ : judge_.tolerance();
+    // Sweeps aim at less than what is acceptable; where they stall in between, it still is.
+    const bool is_acceptable = place > 0 || (num_quick > 0 && traits.is_loose);
+    limit_ = is_acceptable ? acceptable_ : num_quick > 0 ? enough_ : judge_.tolerance();
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
     if (method == Method::kColdNewton && !traits.is_warm) return true;
+    if (method == Method::kBodyNewton && traits.is_loose && moved(problem, start)) return true;
     const bool is_last = method == Method::kColdSweeps || method == Method::kPatientNewton;
     if (is_last && (!traits.is_step || traits.num_contacts > kMostColdDiscs)) return true;
     report.stage = std::max(report.stage, level);
@@ -383,6 +395,17 @@ class AutoSolver::Team {
         solution, best, report);
     if (num_quick > 0 && traits.is_smooth && best <= limit_)
       settle(problem, method, place < 0, solution, best, report);
+    return true;
+  }
+
+  /// Whether velocities and impulses of the step before answer the problem as they are. Where
+  /// things rest on many contacts they do so for many steps: an error in the forces changes the
+  /// velocities by as much in every step, and methods that take it back in one step push too hard
+  /// for the next.
+  bool goes_on(const StepProblem& problem, const StepSolution& before) {
+    if (problem.num_contacts() <= kSomeDiscs || problem.h == 0) return false;
+    if (!rests(problem, before, kStandstill) || !rest_judge_.accepts(problem, before)) return false;
+    certifier_ = &rest_judge_.certifier();
     return true;
   }
 
@@ -432,9 +455,15 @@ class AutoSolver::Team {
     }
   }
 
+  /// Whether velocities before the step, if they are known, are those of things that move.
+  bool moved(const StepProblem& problem, const StepSolution& start) {
+    return static_cast<int>(start.w.size()) == problem.num_dofs() &&
+           !rests(problem, start, std::max(kMotion, kErrorShare * enough_));
+  }
+
   /// Hardly anything is left of the motion that the bodies would have without impulses, or no more
   /// than what errors amount to: an answer that will do is one up to them in the energy.
-  bool rests(const StepProblem& problem, const StepSolution& solution) {
+  bool rests(const StepProblem& problem, const StepSolution& solution, double share) {
     double energy = 0, free_energy = 0;
     for (int b = 0; b < problem.num_blocks(); ++b) {
       const int first = problem.dof_start[b], n = problem.block_size(b);
@@ -448,7 +477,7 @@ class AutoSolver::Team {
       solve_lu(mass_.data(), n, swap_.data(), free_.data());
       free_energy += p.dot(ConstVectorMap(free_.data(), n));
     }
-    return energy <= std::max(kStillness, kErrorShare * enough_) * free_energy;
+    return energy <= share * free_energy;
   }
 
   /// What rests is asked for more than a step: errors would add up. Mostly it is there already once
@@ -456,7 +485,8 @@ class AutoSolver::Team {
   void settle(const StepProblem& problem, Method method, bool has_others, StepSolution& solution,
               double& best, SolverReport& report) {
     const bool is_precise = method == Method::kBodyNewton || method == Method::kPreciseNewton;
-    if ((best == 0 && is_precise) || !rests(problem, solution)) return;
+    const double still = std::max(kStillness, kErrorShare * enough_);
+    if ((best == 0 && is_precise) || !rests(problem, solution, still)) return;
     if (method != Method::kBodyNewton) {
       trial_ = solution;
       body_newton_.set_leaves_rest(false);
@@ -517,7 +547,7 @@ class AutoSolver::Team {
     return patient_sweeps_;
   }
 
-  Acceptance judge_;
+  Acceptance judge_, rest_judge_;
   const Certifier* certifier_ = nullptr;
   LemkeSolver lemke_;
   BlockPivotSolver block_pivot_;
@@ -570,9 +600,15 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   acceptance_.forget_last();
   whole_->forget_certifier();
   SolverReport first;
+  before_.clear();
+  if (options_.is_for_steps() && fits(problem, solution)) {
+    if (whole_->goes_on(problem, solution)) return first;
+    before_.swap(solution.w);
+  }
   if (is_solved_at_once(problem, solution, first)) return first;
   prepare_start(problem, solution);
   start_ = solution;
+  if (!before_.empty()) start_.w = before_;
   SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
   double best = kInfinity;
   int level = 0;
@@ -617,7 +653,8 @@ bool AutoSolver::is_solved_at_once(const StepProblem& problem, StepSolution& sol
                                    SolverReport& report) {
   // Zeros are what an answer is before the first solve; that they are one is rare and cheap to find
   // out otherwise.
-  const bool is_cold = is_zero(solution) && (problem.num_blocks() == 0 || !all_zero(problem.p));
+  const bool is_cold = has_zero_impulses(solution) && all_zero(solution.w) &&
+                       (problem.num_blocks() == 0 || !all_zero(problem.p));
   const bool is_start = fits(problem, solution) && !is_cold;
   if (is_start && is_start_accepted(problem, solution)) return true;
   if (DirectAttempt::is_for(problem))
@@ -741,7 +778,12 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
   islands_.gather(problem, island, start_, desk.start);
   islands_.gather(problem, island, solution, desk.solution);
   double& best = level_of_[island];
-  if (level == 0) desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
+  if (level == 0 && !before_.empty() && desk.team->goes_on(desk.part, desk.start)) {
+    desk.solution = desk.start;
+    best = 0;
+  }
+  if (level == 0 && best != 0)
+    desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
   const bool is_solved = best == 0;
   outcome.was_tried = is_solved || desk.team->improve(desk.part, level, desk.start, desk.solution,
                                                       best, outcome.report, deadline_);

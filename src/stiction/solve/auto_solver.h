@@ -94,6 +94,7 @@ class AutoSolver final : public Solver {
   std::vector<int> shared_, single_;  // places in pending_ of large and of other islands
   std::vector<double> level_of_;      // measure of the best answer of an island
   StepSolution start_;                // what the caller gave
+  std::vector<double> before_;        // velocities of the step before; none: not known
   std::vector<double> lu_;            // of a loose block
   std::vector<int> swap_;
 };

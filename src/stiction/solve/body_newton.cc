@@ -50,7 +50,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
     report.has_answer = false;
     return report;
   }
-  double level = judge_.evaluate(blocks_, state_);
+  double level = judge_.evaluate_impulses(blocks_, state_);
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
   if (!(level <= kFarStart)) return report;
@@ -64,7 +64,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   for (int iteration = 1; has_gained && iteration <= options_.max_iterations; ++iteration) {
     if (!find_balance(problem, report.iterations)) break;
     const double before = level;
-    level = judge_.evaluate(blocks_, state_);
+    level = judge_.evaluate_impulses(blocks_, state_);
     const bool is_there = level <= target_ && is_accepted(problem, solution, options_.goal);
     const bool will_do = !is_there && level <= options_.enough && moves(problem) &&
                          is_accepted(problem, solution, options_.enough);

@@ -19,6 +19,9 @@ constexpr double kBackgroundShare = 1e-4;
 /// Impulses that cancel each other count up to this multiple of the data. (T21), (T22)
 constexpr double kDataFactor = 1e7;
 
+/// Shares of the data of all rows and of the impulses at a row that count as its data. (T23)
+constexpr double kLocalShare = 1e-4, kRoundingShare = 1e-7;
+
 /// Units and bodies that one task takes: some ten microseconds.
 constexpr int kUnitGrain = 64, kBodyGrain = 32;
 
@@ -141,9 +144,9 @@ void RelativeMeasure::measure_impulses(const ContactBlocks& blocks, const double
       involved_[b] = sum_impulses(blocks, b, x);
     }
   });
-  double data = row_data_;
-  for (const double moving : moving_) data = std::max(data, moving);
-  cap_ = data > 0 ? kDataFactor * data : kInfinity;
+  data_ = row_data_;
+  for (const double moving : moving_) data_ = std::max(data_, moving);
+  cap_ = data_ > 0 ? kDataFactor * data_ : kInfinity;
   background_ = 0;
   for (const double impulses : involved_) background_ = std::max(background_, impulses);
   background_ = std::min(background_, cap_);
@@ -161,8 +164,19 @@ double RelativeMeasure::sum_impulses(const ContactBlocks& blocks, int block,
   return sum;
 }
 
-double RelativeMeasure::evaluate(const ContactBlocks& blocks, const double* x, const double* u,
-                                 const double* w) {
+/// (T23) of a unit with the squared error, where other impulses could do as much as `reach`.
+double RelativeMeasure::measure_motion(const ContactBlocks& blocks, int unit, double square,
+                                       double reach) const {
+  double local = 0;
+  for (int e = blocks.unit(unit).entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e)
+    local = std::max(local, moving_[blocks.entry(e).block]);
+  const double data = std::max(local + kLocalShare * data_ + kRoundingShare * std::min(reach, cap_),
+                               unit_data_[unit]);
+  return data > 0 ? square / (data * data) : 0;
+}
+
+RelativeMeasure::Levels RelativeMeasure::evaluate(const ContactBlocks& blocks, const double* x,
+                                                  const double* u, const double* w) {
   measure_impulses(blocks, x, w);
   run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) figures_[i] = measure_unit(blocks, i, x, u, w);
@@ -189,25 +203,28 @@ RelativeMeasure::Figures RelativeMeasure::measure_unit(const ContactBlocks& bloc
 }
 
 /// In the order of the units, whoever measured them.
-double RelativeMeasure::sum_up(const ContactBlocks& blocks) const {
-  double bilateral = 0, bilateral_total = 0, bilateral_background = 0, all = 0;
+RelativeMeasure::Levels RelativeMeasure::sum_up(const ContactBlocks& blocks) const {
+  double motion = 0, bilateral = 0, bilateral_total = 0, bilateral_background = 0, all = 0;
   double cone_square = 0, cone_total = 0, cone_background_square = 0;
   for (int i = 0; i < blocks.num_units(); ++i) {
     const Figures& figures = figures_[i];
-    if (figures.is_infeasible) return kInfinity;
+    if (figures.is_infeasible) return {kInfinity, kInfinity};
     const bool is_joint = i < blocks.num_bilateral();
     double& worst = is_joint ? bilateral : cone_square;
     double& background = is_joint ? bilateral_background : cone_background_square;
     worst = std::max(worst, figures.defect);
     (is_joint ? bilateral_total : cone_total) += figures.impulse;
     background = std::max(background, figures.background);
+    motion = std::max(motion, figures.motion);
     all += figures.all;
   }
-  if (!std::isfinite(all)) return kInfinity;
-  return std::max(
-      ratio(bilateral, std::min(bilateral_total, cap_) + kBackgroundShare * bilateral_background),
-      ratio(std::sqrt(cone_square),
-            std::min(cone_total, cap_) + kBackgroundShare * std::sqrt(cone_background_square)));
+  if (!std::isfinite(all)) return {kInfinity, kInfinity};
+  return {std::max(ratio(bilateral,
+                         std::min(bilateral_total, cap_) + kBackgroundShare * bilateral_background),
+                   ratio(std::sqrt(cone_square),
+                         std::min(cone_total, cap_) +
+                             kBackgroundShare * std::sqrt(cone_background_square))),
+          motion};
 }
 
 RelativeMeasure::Figures RelativeMeasure::measure_bilateral(const ContactBlocks& blocks, int i,
@@ -224,9 +241,11 @@ RelativeMeasure::Figures RelativeMeasure::measure_bilateral(const ContactBlocks&
   const double projected = std::clamp(shifted, lower, upper);
   const double defect = projected == shifted ? step : x - projected;
   const double reach = row_norm_[i] * background_ + std::abs(blocks.bias(i));
-  return {.defect = std::abs(defect) * weight + excess_rounding(std::abs(x) * weight),
+  const double error = std::abs(defect) * weight + excess_rounding(std::abs(x) * weight);
+  return {.defect = error,
           .impulse = std::abs(x) * weight,
           .background = reach / weight,
+          .motion = measure_motion(blocks, i, error * error, reach / weight),
           .all = x + s};
 }
 
@@ -263,7 +282,11 @@ RelativeMeasure::Figures RelativeMeasure::measure_contact(const ContactBlocks& b
   const double impulse = std::sqrt(total);
   const double rounding = excess_rounding(impulse);
   if (rounding > 0) square = (std::sqrt(square) + rounding) * (std::sqrt(square) + rounding);
-  return {.defect = square, .impulse = impulse, .background = background, .all = total + all};
+  return {.defect = square,
+          .impulse = impulse,
+          .background = background,
+          .motion = measure_motion(blocks, unit, square, std::sqrt(background)),
+          .all = total + all};
 }
 
 }  // namespace stiction

@@ -1,8 +1,9 @@
 // The natural map of (T21) and (T22) of a state of Gauss–Seidel sweeps, in the relative scale of
-// the certificate and by code of its own. Shortcuts err to the strict side: ‖·‖_S is replaced by
-// the norm of M̂⁻¹, equal for symmetric M̂ and smaller otherwise, and |K||x| is left out of what
-// other impulses could do to a row. The momentum (T20) needs no measure, since w is computed from
-// the impulses.
+// the certificate and by code of its own, and the error of every row's motion (T23). Shortcuts err
+// to the strict side: ‖·‖_S is replaced by the norm of M̂⁻¹, equal for symmetric M̂ and smaller
+// otherwise, and |K||x| is left out of what other impulses could do to a row. The momentum (T20)
+// needs no measure, since w is computed from the impulses. What impulses beyond the cap do on their
+// errors (T23) is left to the certificate.
 #pragma once
 
 #include <vector>
@@ -13,10 +14,15 @@ namespace stiction {
 
 class RelativeMeasure {
  public:
+  /// Infinite or not a number if a number of the state is not finite.
+  struct Levels {
+    double impulses = 0;  // (T21), (T22)
+    double motion = 0;    // (T23)
+  };
   /// `problem` must outlive the evaluations.
   void prepare(const StepProblem& problem, const ContactBlocks& blocks);
-  /// x, u, w are a consistent state. Infinite or not a number if one of them is not finite.
-  double evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w);
+  /// x, u, w are a consistent state.
+  Levels evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w);
 
  private:
   /// 1/√ω of normal and tangents (T22); zero where no impulse moves the contact.
@@ -28,6 +34,7 @@ class RelativeMeasure {
     double defect = 0;           // [√J]; of a contact its square
     double impulse = 0;          // [√J]
     double background = 0;       // what others could do to it; of a contact its square
+    double motion = 0;           // (T23)
     double all = 0;              // a sum over its numbers: maxima drop those that are none
     bool is_infeasible = false;  // nothing moves it, and it does not hold
   };
@@ -37,7 +44,8 @@ class RelativeMeasure {
   void measure_impulses(const ContactBlocks& blocks, const double* x, const double* w);
   double sum_impulses(const ContactBlocks& blocks, int block, const double* x) const;
   double excess_rounding(double impulse) const;
-  double sum_up(const ContactBlocks& blocks) const;
+  double measure_motion(const ContactBlocks& blocks, int unit, double square, double reach) const;
+  Levels sum_up(const ContactBlocks& blocks) const;
   Figures measure_unit(const ContactBlocks& blocks, int unit, const double* x, const double* u,
                        const double* w) const;
   Figures measure_bilateral(const ContactBlocks& blocks, int row, double x, double s) const;
@@ -55,6 +63,7 @@ class RelativeMeasure {
   std::vector<Scale> scale_;        // per contact
   std::vector<Figures> figures_;    // per unit
   double row_data_ = 0;             // largest impulse that a bias or a bound calls for
+  double data_ = 0;                 // the largest momentum of a body or impulse of that kind
   double cap_ = 0;                  // what impulses may amount to
   double background_ = 0;           // impulses on the most loaded block, within the cap
 };

@@ -14,9 +14,23 @@ void GaussSeidelResidual::prepare(const StepProblem& problem, const ContactBlock
 }
 
 double GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const SweepState& state) {
-  double worst = 0;
+  RelativeMeasure::Levels levels;
   if (asks_certificate(measure_))
-    worst = relative_.evaluate(blocks, state.x(), state.u(), state.w());
+    levels = relative_.evaluate(blocks, state.x(), state.u(), state.w());
+  return include_published(std::max(levels.impulses, levels.motion), blocks, state);
+}
+
+double GaussSeidelResidual::evaluate_impulses(const ContactBlocks& blocks,
+                                              const SweepState& state) {
+  RelativeMeasure::Levels levels;
+  if (asks_certificate(measure_))
+    levels = relative_.evaluate(blocks, state.x(), state.u(), state.w());
+  return include_published(levels.impulses, blocks, state);
+}
+
+double GaussSeidelResidual::include_published(double level, const ContactBlocks& blocks,
+                                              const SweepState& state) {
+  double worst = level;
   if (asks_published(measure_)) {
     const double error = published_.evaluate(blocks, state.x(), state.u(), state.w());
     worst = error >= worst || std::isnan(error) ? error : worst;

@@ -16,8 +16,12 @@ class GaussSeidelResidual {
   void prepare(const StepProblem& problem, const ContactBlocks& blocks, StoppingMeasure measure);
   /// Of a consistent state; infinite if a number is not finite.
   [[nodiscard]] double evaluate(const ContactBlocks& blocks, const SweepState& state);
+  /// The same without the motion of single rows (T23).
+  [[nodiscard]] double evaluate_impulses(const ContactBlocks& blocks, const SweepState& state);
 
  private:
+  double include_published(double level, const ContactBlocks& blocks, const SweepState& state);
+
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;
   RelativeMeasure relative_;
   PublishedMeasure published_;
