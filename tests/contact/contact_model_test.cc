@@ -45,6 +45,27 @@ Pose at(const Vector3d& position, double angle = 0, const Vector3d& axis = Vecto
   return {position, Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix()};
 }
 
+TEST(ContactModel, WhatHasNotMovedIsKnownAndWhatHasIsFoundAgain) {
+  // Contacts are those of a model that has seen nothing before, whichever way the body came.
+  ContactModel model = make_pair(Box{Vector3d(1, 1, 1)}, at({0, 0, 0.5}), Plane{});
+  const State rest = model.initial_state();
+  State tilted = rest, fast = rest;
+  tilted.q.segment<4>(3) = Eigen::Vector4d(std::cos(0.1), std::sin(0.1), 0, 0);
+  fast.v[2] = -1;
+  for (const State& state : {rest, rest, tilted, rest, fast, rest, tilted, tilted}) {
+    model.detect(state, 1e-3);
+    ContactModel fresh = make_pair(Box{Vector3d(1, 1, 1)}, at({0, 0, 0.5}), Plane{});
+    fresh.detect(state, 1e-3);
+    ASSERT_EQ(model.num_contacts(), fresh.num_contacts());
+    VectorXd gaps(model.num_contacts()), expected(fresh.num_contacts());
+    model.evaluate_gaps(0, state.q, gaps);
+    fresh.evaluate_gaps(0, state.q, expected);
+    EXPECT_EQ(gaps, expected);
+    for (int j = 0; j < model.num_contacts(); ++j)
+      EXPECT_EQ(model.contact_key(j), fresh.contact_key(j));
+  }
+}
+
 TEST(ContactModel, FindsNothingOutOfReachAndTheContactOfABallInReach) {
   ContactModel model = make_pair(Sphere{.radius = 0.5}, at({0, 0, 0.6}), Plane{});
   State state = model.initial_state();

@@ -342,6 +342,25 @@ TEST(RigidBodyBuilder, NamesWhatHasNoName) {
   EXPECT_TRUE(find_body_faults(d).empty());
 }
 
+TEST(RigidBodyBuilder, MaterialsThatDifferInNameOnlyShareTheirLaws) {
+  RigidBodyBuilder world;
+  const BodyId body = world.add_body({.name = "body", .mass = 1, .inertia = Matrix3d::Identity()});
+  for (int i = 0; i < 3000; ++i) {  // pairs would be nine million
+    const MaterialId material =
+        world.add_material({.name = "m" + std::to_string(i), .mu = i % 2 == 0 ? 0.25 : 0.64});
+    world.add_shape({.body = i < 2 ? kWorld : body, .shape = Sphere{.radius = 1}, .material = material});
+  }
+  const auto system = world.build();
+  EXPECT_EQ(system->laws().size(), 3);
+  const auto mu_of = [&](int a, int b) {
+    return system->law_of({a, b, {0, Vector3d::UnitZ(), Vector3d::Zero()}}).mu;
+  };
+  EXPECT_DOUBLE_EQ(mu_of(0, 2998), 0.25);
+  EXPECT_DOUBLE_EQ(mu_of(1, 2999), 0.64);
+  EXPECT_DOUBLE_EQ(mu_of(0, 2999), 0.4);
+  EXPECT_DOUBLE_EQ(mu_of(1, 2998), 0.4);
+}
+
 TEST(RigidBodyBuilder, TakesMassFromSolids) {
   // A dumbbell: balls of 0.1 m at ±1 along x, the second of three times the density.
   RigidBodyBuilder world;

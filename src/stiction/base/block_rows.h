@@ -59,6 +59,21 @@ class BlockRows {
     return sum;
   }
 
+  /// All rows of a row block times x, the sums of `times`.
+  template <int kRows>
+  std::array<double, kRows> times_all(int row_block, const int* start, const double* x) const {
+    std::array<double, kRows> sum{};
+    for (int e = entry_start(row_block); e < entry_start(row_block + 1); ++e) {
+      const int columns = entries_[e].columns;
+      const double* value = entry_values(e);
+      const double* part = x + start[entries_[e].block];
+      for (int k = 0; k < columns; ++k)
+        for (int i = 0; i < kRows; ++i)
+          sum[i] += value[static_cast<std::ptrdiff_t>(i) * columns + k] * part[k];
+    }
+    return sum;
+  }
+
   bool operator==(const BlockRows&) const = default;
   bool is_identical(const BlockRows& other) const;  // to the bit
 

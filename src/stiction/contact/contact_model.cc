@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "stiction/base/error.h"
 #include "stiction/base/infinity.h"
+#include "stiction/base/same_bits.h"
 #include "stiction/geometry/distance.h"
 
 namespace stiction {
@@ -43,6 +45,14 @@ std::uint64_t make_key(int part, int a, int b, std::uint64_t feature) {
 
 ConstVectorRef q_of(const VectorXd& q, const Model::Part& part) {
   return q.segment(part.q_offset, part.system->num_q());
+}
+
+/// To the bit.
+bool are_identical(const std::vector<Pose>& a, const std::vector<Pose>& b) {
+  static_assert(sizeof(Pose) == 12 * sizeof(double));
+  return a.size() == b.size() && !a.empty() &&
+         std::memcmp(a.data()->position.data(), b.data()->position.data(),
+                     a.size() * sizeof(Pose)) == 0;
 }
 
 /// Poses of two shapes; contacts of one pair follow each other.
@@ -105,7 +115,10 @@ void ContactModel::exchange(Model model) {
   if (!has_same_shapes)
     throw InputError("a model can only be exchanged for one of the same coordinates and shapes");
   static_cast<Model&>(*this) = std::move(model);
-  for (PartWithSurfaces& part : surfaces_) part.surfaces = parts()[part.part].system->surfaces();
+  for (PartWithSurfaces& part : surfaces_) {
+    part.surfaces = parts()[part.part].system->surfaces();
+    part.found_poses.clear();
+  }
   detected_.clear();
   alternatives_.clear();
 }
@@ -174,18 +187,14 @@ void ContactModel::detect_part(int index, const State& state, double h) {
                         part.reach);
   for (std::size_t i = 0; i < part.reach.size(); ++i)
     part.reach[i] = std::max(kReachMargin * part.reach[i], part.smallest_reach[i]);
-  part.scene->detect(part.poses,
-                     {.reaches = part.reach,
-                      .still = part.is_still,
-                      .reduces = options_.reduces,
-                      .wants_alternatives = wants_alternatives_},
-                     detection_);
-  num_reduced_ += detection_.contacts.num_reduced;
+  find_contacts(part);
+  const Detection& detection = part.detection;
+  num_reduced_ += detection.contacts.num_reduced;
   if (!part.is_still.empty()) note_met_sleepers(part);
-  for (const CollisionPair& pair : detection_.pairs) {
+  for (const CollisionPair& pair : detection.pairs) {
     if (append_late_pair(index, pair.a, pair.b)) continue;
     const std::span patches =
-        std::span(detection_.contacts.patches).subspan(pair.first_patch, pair.num_patches);
+        std::span(detection.contacts.patches).subspan(pair.first_patch, pair.num_patches);
     for (std::size_t p = 0; p < patches.size(); ++p) {
       const ContactPatch& patch = patches[p];
       const bool has_alternatives = (p > 0 && patches[p - 1].group == patch.group) ||
@@ -195,9 +204,28 @@ void ContactModel::detect_part(int index, const State& state, double h) {
                                  .count = patch.count,
                                  .is_first = p == 0 || patches[p - 1].group != patch.group});
       for (int k = patch.first; k < patch.first + patch.count; ++k)
-        add_contact(index, pair.a, pair.b, detection_.contacts.candidates[k]);
+        add_contact(index, pair.a, pair.b, detection.contacts.candidates[k]);
     }
   }
+}
+
+/// Where no shape has moved by a bit since the last time it need not be looked at again.
+void ContactModel::find_contacts(PartWithSurfaces& part) const {
+  const bool is_known = part.is_still.empty() && part.found_alternatives == wants_alternatives_ &&
+                        are_identical(part.poses, part.found_poses) &&
+                        is_same_bits(part.reach, part.found_reach);
+  if (is_known) return;
+  part.scene->detect(part.poses,
+                     {.reaches = part.reach,
+                      .still = part.is_still,
+                      .reduces = options_.reduces,
+                      .wants_alternatives = wants_alternatives_},
+                     part.detection);
+  part.found_poses.clear();
+  if (!part.is_still.empty()) return;  // pairs of sleepers are left out
+  part.found_poses = part.poses;
+  part.found_reach = part.reach;
+  part.found_alternatives = wants_alternatives_;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -229,7 +257,7 @@ std::pair<int, int> ContactModel::blocks_of_contact(int j) const {
 
 /// Pairs of two that are still have been left out.
 void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
-  for (const CollisionPair& pair : detection_.pairs)
+  for (const CollisionPair& pair : part.detection.pairs)
     for (const int object : {pair.a, pair.b})
       if (part.is_still[object] != 0) met_sleepers_.push_back(block_of(part, object));
 }

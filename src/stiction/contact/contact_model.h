@@ -194,6 +194,11 @@ class ContactModel : public Model {
     std::vector<double> reach{};
     std::vector<double> smallest_reach{};
     std::vector<char> is_still{};  // objects of blocks that sleep; empty: none
+    /// What was found last, and what it was found from. For the same bits it is the same.
+    Detection detection{};
+    std::vector<Pose> found_poses{};
+    std::vector<double> found_reach{};
+    bool found_alternatives = false;
   };
 
   /// Two shapes and their contacts in detected_, some of which may be patches in alternatives_; or
@@ -207,6 +212,7 @@ class ContactModel : public Model {
   struct PlacedPair;
 
   void detect_part(int index, const State& state, double h);
+  void find_contacts(PartWithSurfaces& part) const;
   bool has_met_others(const State& end);
   bool overlaps(const DetectedContact& contact, const State& state) const;
   int block_of(const PartWithSurfaces& part, int object) const;
@@ -246,7 +252,6 @@ class ContactModel : public Model {
   std::vector<double> moved_;  // scratch
   std::vector<std::uint64_t> known_keys_;
   std::vector<int> met_sleepers_;
-  Detection detection_;
   int num_reduced_ = 0;
 };
 

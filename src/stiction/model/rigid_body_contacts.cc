@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "stiction/model/rigid_body_poses.h"
 
@@ -31,6 +33,13 @@ MaterialDescription combine(const MaterialDescription& a, const MaterialDescript
           .restitution_tangential = std::min(a.restitution_tangential, b.restitution_tangential),
           .compliance = a.compliance + b.compliance,
           .impact = a.impact == ImpactLaw::kOfScheme ? b.impact : a.impact};
+}
+
+/// All of a material but its name.
+using MaterialValues = std::tuple<double, double, double, double, ImpactLaw>;
+MaterialValues values_of(const MaterialDescription& material) {
+  return {material.mu, material.restitution, material.restitution_tangential, material.compliance,
+          material.impact};
 }
 
 /// In space, and where all motion is in a plane.
@@ -70,19 +79,36 @@ double radius_of_surroundings(const std::vector<CollisionObject>& objects, const
 
 }  // namespace
 
+/// Laws are of pairs of kinds: materials that differ in nothing but their names are of one kind, so
+/// that a scene may have a material for every body. Kind 0 is a surface without material, which
+/// leaves the law to the other one.
 void RigidBodySystem::add_laws() {
   const auto& materials = description_.materials;
-  // A surface without material leaves the law to the other one.
-  for (int i = 0; i <= static_cast<int>(materials.size()); ++i)
+  std::vector<char> has_own_laws(materials.size(), 0);
+  for (const MaterialPairDescription& pair : description_.material_pairs)
+    for (const int material : pair.materials) has_own_laws[material] = 1;
+  std::map<MaterialValues, int> known;
+  std::vector<int> first_of_kind{-1};
+  material_kind_.assign(1, 0);
+  for (int i = 0; i < static_cast<int>(materials.size()); ++i) {
+    const int next = static_cast<int>(first_of_kind.size());
+    const int kind =
+        has_own_laws[i] ? next : known.try_emplace(values_of(materials[i]), next).first->second;
+    if (kind == next) first_of_kind.push_back(i);
+    material_kind_.push_back(kind);
+  }
+  for (int i = 0; i < static_cast<int>(first_of_kind.size()); ++i)
     for (int j = 0; j <= i; ++j)
-      laws_.push_back(make_law(i == 0   ? MaterialDescription{}
-                               : j == 0 ? materials[i - 1]
-                                        : combine(materials[i - 1], materials[j - 1])));
+      laws_.push_back(
+          make_law(i == 0   ? MaterialDescription{}
+                   : j == 0 ? materials[first_of_kind[i]]
+                            : combine(materials[first_of_kind[i]], materials[first_of_kind[j]])));
   for (const MaterialPairDescription& pair : description_.material_pairs) {
     MaterialDescription law = pair.law;
     law.name =
         fmt::format("{}-{}", materials[pair.materials[0]].name, materials[pair.materials[1]].name);
-    laws_[law_index(pair.materials[0] + 1, pair.materials[1] + 1)] = make_law(law);
+    laws_[law_index(material_kind_[pair.materials[0] + 1], material_kind_[pair.materials[1] + 1])] =
+        make_law(law);
   }
 }
 
@@ -94,7 +120,7 @@ void RigidBodySystem::add_shapes() {
     const bool is_static = motion_of(body) == BodyDescription::Motion::kStatic;
     auto shape = std::make_shared<const CollisionShape>(description.shape);
     BodyShape placed{.frame = from_center(body, description.frame),
-                     .material = description.material + 1};
+                     .material = material_kind_[description.material + 1]};
     placed.radius = radius_about_parent(*shape, placed.frame);
     placed.surface_velocity = placed.frame.rotation * description.surface_velocity;
     placed.has_belt = !description.surface_velocity.isZero(0);
@@ -206,12 +232,12 @@ int RigidBodySystem::find_plane_of(int body_a, int body_b) const {
 }
 
 std::vector<const ContactInfo*> RigidBodySystem::laws() const {
-  std::vector<char> is_used(laws_.size(), 0);
-  for (const BodyShape& a : shapes_)
-    for (const BodyShape& b : shapes_) is_used[law_index(a.material, b.material)] = 1;
+  std::set<int> kinds;
+  for (const BodyShape& shape : shapes_) kinds.insert(shape.material);
   std::vector<const ContactInfo*> laws;
-  for (std::size_t i = 0; i < laws_.size(); ++i)
-    if (is_used[i]) laws.push_back(laws_[i].data());
+  for (const int high : kinds)
+    for (const int low : kinds)
+      if (low <= high) laws.push_back(laws_[law_index(low, high)].data());
   return laws;
 }
 

@@ -230,7 +230,7 @@ class RigidBodySystem final : public System, public Surfaces {
   struct BodyShape {
     Pose frame{};                                                // from the centre of mass
     double radius = 0;                                           // about it; 0 if unbounded
-    int material = 0;                                            // 0 is none
+    int material = 0;                                            // its kind; 0 is none
     Eigen::Vector3d surface_velocity = Eigen::Vector3d::Zero();  // from the centre of mass
     bool has_belt = false;
   };
@@ -324,6 +324,7 @@ class RigidBodySystem final : public System, public Surfaces {
   std::vector<Force> forces_;
   std::vector<BodyShape> shapes_;
   /// For materials i ≥ j, 0 being none, at i(i + 1)/2 + j: in space, and for motion in a plane.
+  std::vector<int> material_kind_;  // of no material, then of all (add_laws)
   std::vector<std::array<ContactInfo, 2>> laws_;
   int num_angles_ = 0, num_recorded_ = 0, angle_start_ = 0;
 };

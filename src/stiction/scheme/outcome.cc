@@ -92,28 +92,44 @@ void check_yield(const StepProblem& problem, const StepSolution& solution, int r
   if (yield > kRounding * largest) result.failure = "constraints contradict each other";
 }
 
-}  // namespace
+/// The rows of a contact times x; zero where it has fewer than three.
+Eigen::Vector3d rows_times(const StepProblem& problem, int contact, const double* x) {
+  const int* start = problem.dof_start.data();
+  Eigen::Vector3d result = Eigen::Vector3d::Zero();
+  switch (problem.contacts.num_rows(contact)) {
+    case 1:
+      std::ranges::copy(problem.contacts.times_all<1>(contact, start, x), result.data());
+      break;
+    case 2:
+      std::ranges::copy(problem.contacts.times_all<2>(contact, start, x), result.data());
+      break;
+    default:
+      std::ranges::copy(problem.contacts.times_all<3>(contact, start, x), result.data());
+  }
+  return result;
+}
 
-Eigen::Vector3d contact_velocity(const StepProblem& problem, const StepSolution& solution,
-                                 int contact) {
+/// Bias and compliance added to the contact's rows times w.
+Eigen::Vector3d complete_velocity(const StepProblem& problem, const StepSolution& solution,
+                                  int contact, const Eigen::Vector3d& moved) {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
   const int start = problem.contacts.row_start(contact);
   for (int i = 0; i < problem.contacts.num_rows(contact); ++i)
-    u[i] = row_times(problem, problem.contacts, contact, i, solution.w.data()) +
-           problem.contact_bias[start + i] +
+    u[i] = moved[i] + problem.contact_bias[start + i] +
            problem.contact_compliance[start + i] * solution.r[start + i];
   return u;
 }
 
-ContactStatus contact_status(const StepProblem& problem, const StepSolution& solution,
-                             int contact) {
+/// `moved` is the contact's rows times w.
+ContactStatus status_at(const StepProblem& problem, const StepSolution& solution, int contact,
+                        const Eigen::Vector3d& moved) {
   const int start = problem.contacts.row_start(contact);
   const double normal = solution.r[start];
   if (!(normal > 0)) return ContactStatus::kOpen;
   const int num_tangents = problem.contacts.num_rows(contact) - 1;
   const FrictionCone cone{num_tangents, problem.mu[contact], problem.section[contact]};
   if (cone.mu == 0) return ContactStatus::kSlip;  // nothing holds it
-  const Eigen::Vector3d u = contact_velocity(problem, solution, contact);
+  const Eigen::Vector3d u = complete_velocity(problem, solution, contact, moved);
   double dissipation = 0;
   for (int i = 1; i <= num_tangents; ++i) dissipation -= solution.r[start + i] * u[i];
   const double largest = cone.mu * normal * cone.support_against(u);
@@ -122,6 +138,19 @@ ContactStatus contact_status(const StepProblem& problem, const StepSolution& sol
                             kSlipRounding * tangential_speed_at(problem, solution, contact)
              ? ContactStatus::kSlip
              : ContactStatus::kStick;
+}
+
+}  // namespace
+
+Eigen::Vector3d contact_velocity(const StepProblem& problem, const StepSolution& solution,
+                                 int contact) {
+  return complete_velocity(problem, solution, contact,
+                           rows_times(problem, contact, solution.w.data()));
+}
+
+ContactStatus contact_status(const StepProblem& problem, const StepSolution& solution,
+                             int contact) {
+  return status_at(problem, solution, contact, rows_times(problem, contact, solution.w.data()));
 }
 
 void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
@@ -146,6 +175,8 @@ void OutcomeReader::add(const StepAssembly& assembly, const StepSolution& soluti
                         const Phase& phase, StepResult& result) {
   mean_velocity_.resize(phase.v_start.size());
   mean_velocity_ = 0.5 * (phase.v_start + phase.v_end);
+  ends_with_answer_ =
+      std::equal(phase.v_end.begin(), phase.v_end.end(), solution.w.begin(), solution.w.end());
   add_joints(assembly, solution, phase, result);
   add_contacts(assembly, solution, phase, result);
   if (result.phases.is_on && phase.start != nullptr) log(assembly, solution, phase, result);
@@ -264,12 +295,12 @@ OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
                                                  const StepSolution& solution, const Phase& phase,
                                                  int contact) const {
   Motion motion;
-  for (int i = 0; i < problem.contacts.num_rows(contact); ++i) {
-    motion.mean_rate[i] = row_times(problem, problem.contacts, contact, i, mean_velocity_.data());
-    if (i > 0)
-      motion.slip[i] = row_times(problem, problem.contacts, contact, i, phase.v_end.data());
-  }
-  motion.status = contact_status(problem, solution, contact);
+  motion.mean_rate = rows_times(problem, contact, mean_velocity_.data());
+  const Eigen::Vector3d end_rate = rows_times(problem, contact, phase.v_end.data());
+  motion.slip.tail<2>() = end_rate.tail<2>();
+  motion.status =
+      status_at(problem, solution, contact,
+                ends_with_answer_ ? end_rate : rows_times(problem, contact, solution.w.data()));
   return motion;
 }
 

@@ -55,13 +55,14 @@ class OutcomeReader {
   void log(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
            StepResult& result);
 
+  bool ends_with_answer_ = false;  // v⁺ = w
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
   const ContactModel* model_ = nullptr;  // of the step being read
   VectorXd gaps_, force_;
   std::vector<Touch> touches_;  // at the end of the step
   /// What a contact of a solved problem does.
   struct Motion {
-    Eigen::Vector3d mean_rate, slip;
+    Eigen::Vector3d mean_rate, slip = Eigen::Vector3d::Zero();
     ContactStatus status;
   };
   Motion read_motion(const StepProblem& problem, const StepSolution& solution, const Phase& phase,

@@ -63,6 +63,8 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
     report = solver_->solve(problem, solution_);
     if (is_worth_keeping) keep(problem, report);
   }
+  last_kept_ = is_worth_keeping ? &last_[problem.h == 0 ? 0 : 1] : nullptr;
+  last_probed_ = &problem;
   last_asked_ = was_asked ? &problem : nullptr;
   wall_ += watch.lap();
   report_.iterations += report.iterations;
@@ -85,6 +87,7 @@ void SolveStage::keep(const StepProblem& problem, const SolverReport& report) {
   last.start = start_;
   last.solution = solution_;
   last.report = report;
+  last.certificate.reset();
 }
 
 void SolveStage::commit(const StepProblem& problem, const StepSolution& solution,
@@ -116,12 +119,15 @@ void SolveStage::book_part(const StepProblem& problem, const StepSolution& solut
 /// solver need not do so again. Where the solver was asked last about this problem, it is still the
 /// one that it was given, and to compare answers is enough. Offenders are those of our own.
 Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution) {
+  const bool is_kept = last_kept_ != nullptr && &problem == last_probed_ && &solution == &solution_;
+  if (is_kept && last_kept_->certificate && last_kept_->certificate->meets(tolerance_))
+    return *last_kept_->certificate;
   const Certifier* judge = solver_->certifier();
-  if (judge != nullptr && &problem == last_asked_) {
-    const std::optional<Certificate> known = judge->recall_last(problem, solution);
-    if (known && known->meets(tolerance_)) return *known;
-  }
-  return certifier_.certify(problem, solution);
+  std::optional<Certificate> found;
+  if (judge != nullptr && &problem == last_asked_) found = judge->recall_last(problem, solution);
+  if (!found || !found->meets(tolerance_)) found = certifier_.certify(problem, solution);
+  if (is_kept) last_kept_->certificate = found;
+  return *found;
 }
 
 void SolveStage::certify_state(const ContactModel& model, const State& state) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -147,6 +148,7 @@ class SolveStage {
     StepProblem problem;
     StepSolution start, solution;
     SolverReport report;
+    std::optional<Certificate> certificate{};  // once it was asked for
   };
   bool recall(const StepProblem& problem, SolverReport& report);
   void keep(const StepProblem& problem, const SolverReport& report);
@@ -162,6 +164,8 @@ class SolveStage {
   StepSolution start_, solution_;
   std::array<Solved, 2> last_;               // impact, step
   const StepProblem* last_asked_ = nullptr;  // of the solver, for the answer in solution_
+  const StepProblem* last_probed_ = nullptr;
+  Solved* last_kept_ = nullptr;  // where problem and answer are kept to the bit
   Certificate certificate_;
   SolverReport report_;
   double wall_ = 0, certify_wall_ = 0;

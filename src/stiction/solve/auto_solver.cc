@@ -87,9 +87,12 @@ constexpr int kDirectRounds = 20;
 constexpr double kStepFlops = 2e9;
 /// What rests on forces of the step before has to be better: errors grow from step to step.
 constexpr double kRestShare = 1e-3;
-/// Shares of the energy of free motion up to which it may be that nothing changes, and above which
-/// what moved in the step before moves now.
-constexpr double kStandstill = 1e-12, kMotion = 1e-2;
+/// Of it, where velocities are zero and only forces may be wrong, by what the answers that the goal
+/// is asked of leave.
+constexpr double kStandShare = 100;
+/// Shares of the energy of free motion up to which impulses may hold things at rest, and above
+/// which what moved in the step before moves now.
+constexpr double kStandstill = 1e-16, kMotion = 1e-2;
 
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
@@ -208,6 +211,13 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   return kForPlanes;
 }
 
+/// Newton's method over very many contacts ends in vain where sweeps miss a loose tolerance.
+bool is_hopeless(Method method, const Traits& traits) {
+  using enum Method;
+  const bool is_newton = method == kNewton || method == kColdNewton || method == kInteriorPoint;
+  return is_newton && traits.is_smooth && traits.is_loose && traits.num_contacts > kMostColdDiscs;
+}
+
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
@@ -287,7 +297,7 @@ class AutoSolver::Team {
   /// `workers` share out what a solver has to do; none: one thread does it.
   explicit Team(const AutoOptions& options, WorkerPool* workers = nullptr)
       : judge_(options.tolerance, options.measure, workers),
-        rest_judge_(rest_goal(options), StoppingMeasure::kVelocities, workers),
+        rest_judge_(kStandShare * rest_goal(options), StoppingMeasure::kVelocities, workers),
         lemke_({.tolerance = options.tolerance, .measure = options.measure}),
         block_pivot_({.tolerance = options.tolerance, .measure = options.measure}),
         sweeps_(
@@ -370,7 +380,8 @@ class AutoSolver::Team {
     limit_ = is_acceptable ? acceptable_ : num_quick > 0 ? enough_ : judge_.tolerance();
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
     if (method == Method::kColdNewton && !traits.is_warm) return true;
-    if (method == Method::kBodyNewton && traits.is_loose && moved(problem, start)) return true;
+    if (traits.is_step && is_hopeless(method, traits)) return true;
+    if (method == Method::kBodyNewton && traits.is_loose && moved_before(problem)) return true;
     const bool is_last = method == Method::kColdSweeps || method == Method::kPatientNewton;
     if (is_last && (!traits.is_step || traits.num_contacts > kMostColdDiscs)) return true;
     report.stage = std::max(report.stage, level);
@@ -398,13 +409,19 @@ class AutoSolver::Team {
     return true;
   }
 
-  /// Whether velocities and impulses of the step before answer the problem as they are. Where
-  /// things rest on many contacts they do so for many steps: an error in the forces changes the
-  /// velocities by as much in every step, and methods that take it back in one step push too hard
-  /// for the next.
-  bool goes_on(const StepProblem& problem, const StepSolution& before) {
-    if (problem.num_contacts() <= kSomeDiscs || problem.h == 0) return false;
-    if (!rests(problem, before, kStandstill) || !rest_judge_.accepts(problem, before)) return false;
+  /// Velocities before the step; none: they are not known.
+  void set_before(std::span<const double> velocities) { before_ = velocities; }
+
+  /// Whether impulses of the step before hold things at rest that were all but at rest, with the
+  /// answer in `solution`. To take back small velocities in one step pushes too hard for the next,
+  /// and goes on so for ever.
+  bool stands_still(const StepProblem& problem, StepSolution& solution) {
+    if (problem.num_contacts() <= kSomeDiscs || problem.h == 0 || before_.empty()) return false;
+    if (measure_motion(problem, before_) > kStandstill) return false;
+    trial_ = solution;
+    trial_.w.assign(problem.num_dofs(), 0.0);
+    if (!rest_judge_.accepts(problem, trial_)) return false;
+    solution = trial_;
     certifier_ = &rest_judge_.certifier();
     return true;
   }
@@ -455,29 +472,33 @@ class AutoSolver::Team {
     }
   }
 
-  /// Whether velocities before the step, if they are known, are those of things that move.
-  bool moved(const StepProblem& problem, const StepSolution& start) {
-    return static_cast<int>(start.w.size()) == problem.num_dofs() &&
-           !rests(problem, start, std::max(kMotion, kErrorShare * enough_));
+  bool moved_before(const StepProblem& problem) {
+    return !before_.empty() &&
+           measure_motion(problem, before_) > std::max(kMotion, kErrorShare * enough_);
   }
 
-  /// Hardly anything is left of the motion that the bodies would have without impulses, or no more
-  /// than what errors amount to: an answer that will do is one up to them in the energy.
-  bool rests(const StepProblem& problem, const StepSolution& solution, double share) {
+  /// The energy of velocities, as a share of that which the bodies would have without impulses.
+  double measure_motion(const StepProblem& problem, std::span<const double> velocities) {
     double energy = 0, free_energy = 0;
     for (int b = 0; b < problem.num_blocks(); ++b) {
       const int first = problem.dof_start[b], n = problem.block_size(b);
-      const ConstVectorMap w(solution.w.data() + first, n), p(problem.p.data() + first, n);
+      const ConstVectorMap w(velocities.data() + first, n), p(problem.p.data() + first, n);
       energy += w.dot(problem.mass_block(b).lazyProduct(w));
       const double* mass = problem.mass_values.data() + problem.mass_start[b];
       mass_.assign(mass, mass + static_cast<std::ptrdiff_t>(n) * n);
       swap_.resize(n);
       free_.assign(p.data(), p.data() + n);
-      if (!factor_lu(mass_.data(), n, swap_.data())) return false;
+      if (!factor_lu(mass_.data(), n, swap_.data())) return kInfinity;
       solve_lu(mass_.data(), n, swap_.data(), free_.data());
       free_energy += p.dot(ConstVectorMap(free_.data(), n));
     }
-    return energy <= share * free_energy;
+    return energy == 0 ? 0 : free_energy > 0 ? energy / free_energy : kInfinity;
+  }
+
+  /// Hardly anything is left of the motion that the bodies would have without impulses, or no more
+  /// than what errors amount to: an answer that will do is one up to them in the energy.
+  bool rests(const StepProblem& problem, const StepSolution& solution) {
+    return measure_motion(problem, solution.w) <= std::max(kStillness, kErrorShare * enough_);
   }
 
   /// What rests is asked for more than a step: errors would add up. Mostly it is there already once
@@ -485,8 +506,7 @@ class AutoSolver::Team {
   void settle(const StepProblem& problem, Method method, bool has_others, StepSolution& solution,
               double& best, SolverReport& report) {
     const bool is_precise = method == Method::kBodyNewton || method == Method::kPreciseNewton;
-    const double still = std::max(kStillness, kErrorShare * enough_);
-    if ((best == 0 && is_precise) || !rests(problem, solution, still)) return;
+    if ((best == 0 && is_precise) || !rests(problem, solution)) return;
     if (method != Method::kBodyNewton) {
       trial_ = solution;
       body_newton_.set_leaves_rest(false);
@@ -566,6 +586,7 @@ class AutoSolver::Team {
   SaddlePolish polish_;
   DirectAttempt direct_;
   StepSolution trial_;
+  std::span<const double> before_;
   double enough_, acceptable_;
   double limit_ = judge_.tolerance();  // what will do after the last method
   StepSolution cold_;
@@ -578,6 +599,7 @@ struct AutoSolver::Desk {
   std::unique_ptr<Team> team;
   StepProblem part;
   StepSolution start, solution;
+  std::vector<double> before;
 };
 
 AutoSolver::AutoSolver(const AutoOptions& options)
@@ -600,15 +622,11 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   acceptance_.forget_last();
   whole_->forget_certifier();
   SolverReport first;
-  before_.clear();
-  if (options_.is_for_steps() && fits(problem, solution)) {
-    if (whole_->goes_on(problem, solution)) return first;
-    before_.swap(solution.w);
-  }
+  take_velocities(problem, solution);
+  if (whole_->stands_still(problem, solution)) return first;
   if (is_solved_at_once(problem, solution, first)) return first;
   prepare_start(problem, solution);
   start_ = solution;
-  if (!before_.empty()) start_.w = before_;
   SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
   double best = kInfinity;
   int level = 0;
@@ -778,10 +796,9 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
   islands_.gather(problem, island, start_, desk.start);
   islands_.gather(problem, island, solution, desk.solution);
   double& best = level_of_[island];
-  if (level == 0 && !before_.empty() && desk.team->goes_on(desk.part, desk.start)) {
-    desk.solution = desk.start;
-    best = 0;
-  }
+  gather_velocities(problem, island, desk.before);
+  desk.team->set_before(desk.before);
+  if (level == 0 && desk.team->stands_still(desk.part, desk.solution)) best = 0;
   if (level == 0 && best != 0)
     desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
   const bool is_solved = best == 0;
@@ -790,6 +807,22 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
   if (!outcome.was_tried) return;
   islands_.scatter(problem, island, desk.solution, solution);
   outcome.is_done = is_solved || desk.team->is_good(best);
+}
+
+/// Velocities of the step before are no start, but tell what moves.
+void AutoSolver::take_velocities(const StepProblem& problem, StepSolution& solution) {
+  before_.clear();
+  if (options_.is_for_steps() && fits(problem, solution)) before_.swap(solution.w);
+  whole_->set_before(before_);
+}
+
+void AutoSolver::gather_velocities(const StepProblem& problem, int island,
+                                   std::vector<double>& out) const {
+  out.clear();
+  if (before_.empty()) return;
+  for (const int b : islands_.blocks(island))
+    out.insert(out.end(), before_.begin() + problem.dof_start[b],
+               before_.begin() + problem.dof_start[b + 1]);
 }
 
 /// Bodies that no row touches: w = M̂⁻¹p.

@@ -74,6 +74,8 @@ class AutoSolver final : public Solver {
                 SolverReport& report, StepSolution& solution);
   void run_island(const StepProblem& problem, int island, int level, Desk& desk, Outcome& outcome,
                   StepSolution& solution);
+  void take_velocities(const StepProblem& problem, StepSolution& solution);
+  void gather_velocities(const StepProblem& problem, int island, std::vector<double>& out) const;
   void move_loose_blocks(const StepProblem& problem, StepSolution& solution);
   SolverReport admit_failure(const StepProblem& problem, SolverReport report,
                              StepSolution& solution) const;
