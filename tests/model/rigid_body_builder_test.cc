@@ -348,7 +348,8 @@ TEST(RigidBodyBuilder, MaterialsThatDifferInNameOnlyShareTheirLaws) {
   for (int i = 0; i < 3000; ++i) {  // pairs would be nine million
     const MaterialId material =
         world.add_material({.name = "m" + std::to_string(i), .mu = i % 2 == 0 ? 0.25 : 0.64});
-    world.add_shape({.body = i < 2 ? kWorld : body, .shape = Sphere{.radius = 1}, .material = material});
+    world.add_shape(
+        {.body = i < 2 ? kWorld : body, .shape = Sphere{.radius = 1}, .material = material});
   }
   const auto system = world.build();
   EXPECT_EQ(system->laws().size(), 3);
