@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "stiction/base/random.h"
@@ -81,31 +82,46 @@ TEST(BroadPhaseAllocation, NoneOnceWarm) {
   }
 }
 
+using Shapes = std::vector<std::shared_ptr<const CollisionShape>>;
+
+/// 800 objects that have these shapes in turn.
+void expect_no_allocation(const Shapes& shapes, int num_threads) {
+  CollisionScene scene(num_threads);
+  const std::vector<Swing> swings = make_swings(800, 0.2);
+  for (int i = 0; i < 800; ++i)
+    scene.add({.shape = shapes[static_cast<std::size_t>(i) % shapes.size()], .body = i});
+  std::vector<Pose> poses(800);
+  Detection detection;
+  const auto run = [&](int first, int last) {
+    for (int step = first; step < last; ++step) {
+      for (std::size_t i = 0; i < 800; ++i) poses[i].position = swings[i].at(step);
+      scene.detect(poses, {.reach = 0.02}, detection);
+    }
+    ASSERT_GT(detection.pairs.size(), 800u);
+  };
+  run(0, 120);
+  const long before = testing::num_allocations();
+  run(120, 160);
+  EXPECT_EQ(testing::num_allocations(), before) << num_threads << " threads";
+}
+
 TEST(CollisionSceneAllocation, NoneOnceWarm) {
-  const std::vector<std::shared_ptr<const CollisionShape>> shapes = {
-      std::make_shared<const CollisionShape>(Sphere{0.5}),
-      std::make_shared<const CollisionShape>(Box{{0.8, 0.7, 0.9}}),
-      std::make_shared<const CollisionShape>(Capsule{0.3, 0.8}),
-      std::make_shared<const CollisionShape>(Cylinder{0.4, 0.9})};
-  for (const int num_threads : {1, 2}) {
-    CollisionScene scene(num_threads);
-    const std::vector<Swing> swings = make_swings(800, 0.2);
-    for (int i = 0; i < 800; ++i)
-      scene.add({.shape = shapes[static_cast<std::size_t>(i) % shapes.size()], .body = i});
-    std::vector<Pose> poses(800);
-    Detection detection;
-    const auto run = [&](int first, int last) {
-      for (int step = first; step < last; ++step) {
-        for (std::size_t i = 0; i < 800; ++i) poses[i].position = swings[i].at(step);
-        scene.detect(poses, {.reach = 0.02}, detection);
-      }
-      ASSERT_GT(detection.pairs.size(), 800u);
-    };
-    run(0, 120);
-    const long before = testing::num_allocations();
-    run(120, 160);
-    EXPECT_EQ(testing::num_allocations(), before) << num_threads << " threads";
-  }
+  const Shapes shapes = {std::make_shared<const CollisionShape>(Sphere{0.5}),
+                         std::make_shared<const CollisionShape>(Box{{0.8, 0.7, 0.9}}),
+                         std::make_shared<const CollisionShape>(Capsule{0.3, 0.8}),
+                         std::make_shared<const CollisionShape>(Cylinder{0.4, 0.9})};
+  for (const int num_threads : {1, 2}) expect_no_allocation(shapes, num_threads);
+}
+
+/// Whose pairs are looked at in an order of space.
+TEST(CollisionSceneAllocation, NoneOnceWarmWithManyHulls) {
+  Random random(22);
+  Convex hull;
+  for (int i = 0; i < 20; ++i)
+    hull.points.push_back(0.5 * random_vector(random, -1, 1).normalized());
+  const Shapes shapes = {std::make_shared<const CollisionShape>(std::move(hull)),
+                         std::make_shared<const CollisionShape>(Sphere{0.5})};
+  for (const int num_threads : {1, 2}) expect_no_allocation(shapes, num_threads);
 }
 
 }  // namespace

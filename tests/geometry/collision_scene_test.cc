@@ -137,6 +137,24 @@ void expect_same(const Detection& found, const Detection& expected) {
   EXPECT_EQ(found.contacts.num_reduced, expected.contacts.num_reduced);
 }
 
+/// So many hulls that pairs are looked at in an order of space.
+TEST(CollisionScene, ManyHullsGiveWhatAllPairsOneByOneGiveInTheirOrder) {
+  Crowd crowd(1500);
+  for (const int num_threads : {1, 3}) {
+    CollisionScene scene(num_threads);
+    crowd.add_to(scene);
+    Detection detection;
+    Random random(14);
+    for (int step = 0; step < 3; ++step) {
+      scene.detect(crowd.poses, {.reach = 0.02 * step, .reaches = crowd.reaches}, detection);
+      const Detection expected = crowd.detect_all(0.02 * step);
+      ASSERT_GT(expected.pairs.size(), 1000u);
+      expect_same(detection, expected);
+      crowd.move(random, 0.05);
+    }
+  }
+}
+
 TEST(CollisionScene, FindsWhatAllPairsOneByOneGive) {
   Crowd crowd(120);
   CollisionScene scene;

@@ -37,6 +37,11 @@ class BoxTree {
   bool contains(int proxy) const {
     return static_cast<std::size_t>(proxy) < leaf_of_.size() && leaf_of_[index(proxy)] >= 0;
   }
+  /// The node of a proxy, −1 if it is not in the tree. As built, those of neighbours in space are
+  /// near each other.
+  int place_of(int proxy) const {
+    return static_cast<std::size_t>(proxy) < leaf_of_.size() ? leaf_of_[index(proxy)] : -1;
+  }
   int num_boxes() const { return num_boxes_; }
   /// Insertions have made the tree so deep that it had better be built anew.
   bool is_lopsided() const { return is_lopsided_; }

@@ -12,6 +12,7 @@
 // hundred boxes, 2 to 7 times the time at 100,000).
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -66,6 +67,14 @@ class BroadPhase {
   /// All pairs to be compared whose boxes overlap (touching counts), sorted. Valid until the next
   /// call. Allocates nothing once its storage has grown.
   std::span<const IndexPair> update(WorkerPool& pool);
+
+  /// Where a proxy is in the tree of its kind: neighbours in space are mostly near each other, so
+  /// that memory is read in a good order. −1 for one that is in no tree. Depends on the history.
+  int place_in_tree(int proxy) const {
+    return (options_[index(proxy)].is_static ? static_tree_ : moving_tree_).place_of(proxy);
+  }
+  /// All places are less.
+  int num_places() const { return std::max(static_tree_.num_nodes(), moving_tree_.num_nodes()); }
 
   /// Of the last update, for measurements.
   int num_candidates() const { return static_cast<int>(candidates_.size()); }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "stiction/base/error.h"
 #include "stiction/base/prefetch.h"
@@ -15,13 +16,17 @@ namespace {
 
 /// Few enough that threads finish together, many enough that taking one costs nothing.
 constexpr int kPairsPerPart = 256;
+constexpr int kBoxPairsPerPart = 4096;
 
-/// Pairs come in the order of their indices, so that the second of each is anywhere: among some
-/// thousand objects it has left the cache since it was met last. So many pairs ahead its pointer
-/// and pose are asked for, and half as many ahead the shape that the pointer leads to. Measured and
-/// rejected: to sort out pairs whose bounding balls are apart by an array of balls first, which
-/// takes a third of the memory off and no time.
-constexpr std::size_t kPairsAhead = 16;
+/// A hull has some kilobytes. So many hulls leave the cache before they are met again, if pairs are
+/// looked at in the order of their indices.
+constexpr int kManyHulls = 256;
+
+// The second object of a pair is anywhere: among some thousand it has left the cache since it was
+// met last. So many pairs ahead it is asked for: its ball; then, of those whose balls are not
+// apart, the shape and the pose, and of hulls what these lead to.
+constexpr std::size_t kBallsAhead = 16;
+constexpr std::size_t kShapesAhead = 8;
 constexpr std::size_t kShapeBytes = 112;  // of CollisionShape: what all pairs read
 
 /// Rounding must not part the boxes of shapes that touch.
@@ -34,6 +39,22 @@ void widen_by_rounding(const Pose& pose, Bounds& bounds) {
   bounds.widen(8 * std::numeric_limits<double>::epsilon() * magnitude);
 }
 
+int count_parts(std::size_t count, int per_part) {
+  return (static_cast<int>(count) + per_part - 1) / per_part;
+}
+
+/// Part `part` of things that are cut into runs of per_part.
+template <typename T>
+std::span<T> part_of(std::span<T> all, int part, int per_part) {
+  const std::size_t first = static_cast<std::size_t>(part) * static_cast<std::size_t>(per_part);
+  return all.subspan(first, std::min(static_cast<std::size_t>(per_part), all.size() - first));
+}
+
+/// [m] more than what positions of this magnitude lose by rounding on the way to a distance.
+double rounding_of(const Eigen::Vector3d& position, double size) {
+  return 32 * std::numeric_limits<double>::epsilon() * (position.cwiseAbs().sum() + size);
+}
+
 }  // namespace
 
 int CollisionScene::add(CollisionObject object) {
@@ -41,6 +62,9 @@ int CollisionScene::add(CollisionObject object) {
   int place = num_objects();
   if (free_objects_.empty()) {
     objects_.emplace_back();
+    shapes_.emplace_back();
+    is_static_.emplace_back();
+    balls_.emplace_back();
   } else {
     std::pop_heap(free_objects_.begin(), free_objects_.end(), std::greater<>());
     place = free_objects_.back();
@@ -51,6 +75,9 @@ int CollisionScene::add(CollisionObject object) {
   } else {
     moving_.insert(std::lower_bound(moving_.begin(), moving_.end(), place), place);
   }
+  shapes_[index(place)] = object.shape.get();
+  if (object.shape->kind() == ShapeKind::kConvex) ++num_hulls_;
+  is_static_[index(place)] = object.is_static ? 1 : 0;
   objects_[index(place)] = std::move(object);
   return place;
 }
@@ -65,7 +92,9 @@ void CollisionScene::remove(int object) {
   if (!objects_[index(object)].is_static)
     moving_.erase(std::lower_bound(moving_.begin(), moving_.end(), object));
   if (broad_phase_.is_present(object)) broad_phase_.remove(object);
+  if (shapes_[index(object)]->kind() == ShapeKind::kConvex) --num_hulls_;
   objects_[index(object)] = {};
+  shapes_[index(object)] = nullptr;
   free_objects_.push_back(object);
   std::push_heap(free_objects_.begin(), free_objects_.end(), std::greater<>());
 }
@@ -79,14 +108,23 @@ void CollisionScene::exclude_bodies(std::span<const std::pair<int, int>> pairs) 
   broad_phase_.exclude_owners(pairs);
 }
 
+CollisionScene::Ball CollisionScene::compute_ball(const CollisionShape& shape, const Pose& pose) {
+  const Eigen::Vector3d center = pose.position + pose.rotation * shape.center();
+  const double radius = shape.bounding_radius();
+  const double size = shape.center().cwiseAbs().sum() + radius;
+  return {center, radius + rounding_of(pose.position, size)};
+}
+
 void CollisionScene::place(int object, const Pose& pose, double reach) {
-  const CollisionObject& it = objects_[index(object)];
-  Bounds bounds = it.shape->bounds(pose);
+  const CollisionShape& shape = *shapes_[index(object)];
+  balls_[index(object)] = compute_ball(shape, pose);
+  Bounds bounds = shape.bounds(pose);
   bounds.widen(reach);
   widen_by_rounding(pose, bounds);
   if (broad_phase_.is_present(object)) {
     broad_phase_.move(object, bounds);
   } else {
+    const CollisionObject& it = objects_[index(object)];
     broad_phase_.add(
         object, bounds,
         {.owner = it.body, .group = it.group, .mask = it.mask, .is_static = it.is_static});
@@ -120,104 +158,231 @@ std::span<const IndexPair> CollisionScene::find_box_pairs(std::span<const Pose> 
   return broad_phase_.update(*pool_);
 }
 
-void CollisionScene::prefetch_later(std::span<const IndexPair> box_pairs,
-                                    std::span<const Pose> poses) const {
-  if (box_pairs.size() <= kPairsAhead) return;
-  const std::size_t far = index(box_pairs[kPairsAhead].second);
-  const std::size_t near = index(box_pairs[kPairsAhead / 2].second);
-  prefetch(&objects_[far]);
-  prefetch(&poses[far], sizeof(Pose));
-  prefetch(objects_[near].shape.get(), kShapeBytes);
+double CollisionScene::reach_of(int object, const DetectionOptions& options) const {
+  return options.reaches.empty() || is_static_[index(object)] != 0 ? 0.0
+                                                                   : options.reaches[index(object)];
 }
 
-void CollisionScene::collect_part(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
-                                  const DetectionOptions& options, ContactWorkspace& workspace,
-                                  Detection& out) const {
-  const auto reach_of = [&](int object) {
-    return options.reaches.empty() || objects_[index(object)].is_static
-               ? 0.0
-               : options.reaches[index(object)];
-  };
-  ContactOptions contact_options{.reach = options.reach,
-                                 .reduces = options.reduces,
-                                 .wants_alternatives = options.wants_alternatives};
-  ContactList& contacts = out.contacts;
-  const auto is_still = [&](int object) {
-    return objects_[index(object)].is_static || options.still[index(object)] != 0;
-  };
+bool CollisionScene::is_still(int object, const DetectionOptions& options) const {
+  return is_static_[index(object)] != 0 || options.still[index(object)] != 0;
+}
+
+/// Half of the pairs whose boxes overlap are apart as balls: they are sorted out by few numbers,
+/// and what is asked for ahead of time is wanted. Returns the number of those left.
+int CollisionScene::select_near(std::span<const IndexPair> box_pairs,
+                                const DetectionOptions& options, IndexPair* near) const {
+  int count = 0;
   for (std::size_t k = 0; k < box_pairs.size(); ++k) {
     const auto [a, b] = box_pairs[k];
-    prefetch_later(box_pairs.subspan(k), poses);
-    if (!options.still.empty() && is_still(a) && is_still(b)) continue;
-    contact_options.reach = options.reach + reach_of(a) + reach_of(b);
-    const int first = static_cast<int>(contacts.candidates.size());
-    const int first_patch = static_cast<int>(contacts.patches.size());
-    collect_contacts(*objects_[index(a)].shape, poses[index(a)], *objects_[index(b)].shape,
-                     poses[index(b)], contact_options, workspace, contacts);
-    const int count = static_cast<int>(contacts.candidates.size()) - first;
-    const int num_patches = static_cast<int>(contacts.patches.size()) - first_patch;
-    if (count > 0) out.pairs.push_back({a, b, first, count, first_patch, num_patches});
+    const int later = box_pairs[std::min(k + kBallsAhead, box_pairs.size() - 1)].second;
+    prefetch(&balls_[index(later)]);
+    if (!options.still.empty() && is_still(a, options) && is_still(b, options)) continue;
+    const Ball &ball_a = balls_[index(a)], &ball_b = balls_[index(b)];
+    const double limit =
+        ball_a.radius + ball_b.radius + options.reach + reach_of(a, options) + reach_of(b, options);
+    near[count] = box_pairs[k];
+    // Without a branch, which would be guessed wrongly half of the time.
+    count += (ball_a.center - ball_b.center).squaredNorm() > limit * limit ? 0 : 1;
+  }
+  return count;
+}
+
+void CollisionScene::select_near(std::span<const IndexPair> box_pairs,
+                                 const DetectionOptions& options) {
+  near_.resize(box_pairs.size());
+  const int num_parts = count_parts(box_pairs.size(), kBoxPairsPerPart);
+  num_near_.resize(index(num_parts));
+  pool_->run(num_parts, [&](int part, int) {
+    num_near_[index(part)] = select_near(part_of(box_pairs, part, kBoxPairsPerPart), options,
+                                         near_.data() + part * kBoxPairsPerPart);
+  });
+  auto end = near_.begin();
+  for (int part = 0; part < num_parts; ++part) {
+    const auto from = near_.begin() + part * kBoxPairsPerPart;
+    end = std::copy(from, from + num_near_[index(part)], end);
+  }
+  near_.resize(static_cast<std::size_t>(end - near_.begin()));
+}
+
+/// Pairs without hulls first, as they are sorted; then the others by where their hull is in the
+/// tree, so that each hull is brought into the cache about once, not once for each of its pairs.
+/// False if that is the order in which they are. It shows in no result.
+bool CollisionScene::update_order() {
+  if (num_hulls_ < kManyHulls) return false;
+  const auto place_of = [&](int object) {
+    return shapes_[index(object)]->kind() == ShapeKind::kConvex
+               ? broad_phase_.place_in_tree(object) + 1
+               : std::numeric_limits<int>::max();
+  };
+  const int last = broad_phase_.num_places() + 1;
+  starts_.assign(index(last) + 3, 0);
+  order_.resize(near_.size());
+  found_.resize(near_.size());
+  for (std::size_t k = 0; k < near_.size(); ++k) {
+    const int place = std::min(place_of(near_[k].first), place_of(near_[k].second));
+    found_[k].part = place > last ? 0 : place + 1;  // so long
+    ++starts_[index(found_[k].part) + 1];
+  }
+  for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
+  for (std::size_t k = 0; k < near_.size(); ++k)
+    order_[index(starts_[index(found_[k].part)]++)] = static_cast<int>(k);
+  return true;
+}
+
+/// Appends to `out`.
+CollisionScene::Found CollisionScene::collect_pair(const IndexPair& pair,
+                                                   std::span<const Pose> poses,
+                                                   const DetectionOptions& options,
+                                                   ContactWorkspace& workspace,
+                                                   ContactList& out) const {
+  const auto [a, b] = pair;
+  const ContactOptions contact_options{
+      .reach = options.reach + reach_of(a, options) + reach_of(b, options),
+      .reduces = options.reduces,
+      .wants_alternatives = options.wants_alternatives};
+  const int first = static_cast<int>(out.candidates.size());
+  const int first_patch = static_cast<int>(out.patches.size());
+  const int first_group = out.num_groups;
+  collect_contacts(*shapes_[index(a)], poses[index(a)], *shapes_[index(b)], poses[index(b)],
+                   contact_options, workspace, out);
+  return {.part = 0,
+          .first_group = first_group,
+          .num_groups = out.num_groups - first_group,
+          .group_shift = 0,
+          .pair = {a, b, first, static_cast<int>(out.candidates.size()) - first, first_patch,
+                   static_cast<int>(out.patches.size()) - first_patch}};
+}
+
+/// As the pairs are sorted, straight to where the contacts belong.
+void CollisionScene::collect_in_order(std::span<const Pose> poses, const DetectionOptions& options,
+                                      Detection& out) {
+  out.pairs.clear();
+  out.contacts.clear();
+  for (std::size_t k = 0; k < near_.size(); ++k) {
+    const int later = near_[std::min(k + kShapesAhead, near_.size() - 1)].second;
+    prefetch(&poses[index(later)], sizeof(Pose));
+    prefetch(shapes_[index(later)], kShapeBytes);
+    const Found found = collect_pair(near_[k], poses, options, workspaces_[0], out.contacts);
+    if (found.pair.num_candidates > 0) out.pairs.push_back(found.pair);
+  }
+}
+
+[[gnu::always_inline]] inline void CollisionScene::prefetch_shapes(
+    const IndexPair& later, std::span<const Pose> poses) const {
+  for (const int object : {later.first, later.second}) {
+    prefetch(&poses[index(object)], sizeof(Pose));
+    prefetch(shapes_[index(object)], sizeof(CollisionShape));
+  }
+}
+
+/// For pairs whose shapes are at hand: where a hull has its memory, and, nearer to now, all of it.
+[[gnu::always_inline]] inline void CollisionScene::prefetch_hulls(const IndexPair& later,
+                                                                  const IndexPair& soon) const {
+  for (const int object : {later.first, later.second})
+    if (const CollisionShape& shape = *shapes_[index(object)]; shape.kind() == ShapeKind::kConvex)
+      prefetch(shape.polytope(), sizeof(Polytope));
+  for (const int object : {soon.first, soon.second})
+    if (const CollisionShape& shape = *shapes_[index(object)]; shape.kind() == ShapeKind::kConvex)
+      shape.polytope()->prefetch_all();
+}
+
+/// One thread has one list, which has grown when the contacts of all pairs once fitted.
+int CollisionScene::pairs_per_part() const {
+  return pool_->num_threads() > 1 ? kPairsPerPart : std::max(static_cast<int>(near_.size()), 1);
+}
+
+void CollisionScene::collect_part(int part, std::span<const Pose> poses,
+                                  const DetectionOptions& options, ContactWorkspace& workspace) {
+  ContactList& list = parts_[index(part)];
+  list.clear();
+  const std::span<const int> order = part_of(std::span<const int>(order_), part, pairs_per_part());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto pair_after = [&](std::size_t count) {
+      return near_[index(order[std::min(i + count, order.size() - 1)])];
+    };
+    prefetch_shapes(pair_after(2 * kShapesAhead), poses);
+    prefetch_hulls(pair_after(kShapesAhead), pair_after(kShapesAhead / 2));
+    Found& found = found_[index(order[i])];
+    found = collect_pair(near_[index(order[i])], poses, options, workspace, list);
+    found.part = part;
   }
 }
 
 void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
                              const DetectionOptions& options, Detection& out) {
-  out.pairs.clear();
-  out.contacts.clear();
   out.num_box_pairs = static_cast<int>(box_pairs.size());
   workspaces_.resize(index(pool_->num_threads()));
-  const int num_parts = (out.num_box_pairs + kPairsPerPart - 1) / kPairsPerPart;
-  if (pool_->num_threads() == 1 || num_parts < 2) {
-    collect_part(box_pairs, poses, options, workspaces_[0], out);
-    return;
+  select_near(box_pairs, options);
+  const bool is_reordered = update_order();
+  const int num_parts = count_parts(near_.size(), pairs_per_part());
+  if (!is_reordered && (pool_->num_threads() == 1 || num_parts < 2))
+    return collect_in_order(poses, options, out);
+  if (!is_reordered) {
+    order_.resize(near_.size());
+    std::iota(order_.begin(), order_.end(), 0);
   }
+  found_.resize(near_.size());
   if (parts_.size() < index(num_parts)) parts_.resize(index(num_parts));
-  pool_->run(num_parts, [&](int k, int worker) {
-    Detection& part = parts_[index(k)];
-    part.pairs.clear();
-    part.contacts.clear();
-    const std::size_t first = index(k) * kPairsPerPart;
-    const std::size_t count = std::min<std::size_t>(kPairsPerPart, box_pairs.size() - first);
-    collect_part(box_pairs.subspan(first, count), poses, options, workspaces_[index(worker)], part);
+  pool_->run(num_parts, [&](int part, int worker) {
+    collect_part(part, poses, options, workspaces_[index(worker)]);
   });
-  join_parts(num_parts, out);
+  out.contacts.num_reduced = 0;
+  for (int part = 0; part < num_parts; ++part)
+    out.contacts.num_reduced += parts_[index(part)].num_reduced;
+  join_parts(out);
 }
 
-/// One after the other, as if one thread had written them.
-void CollisionScene::join_parts(int num_parts, Detection& out) {
-  starts_.resize(index(num_parts) + 1);
-  starts_[0] = {};
-  for (int k = 0; k < num_parts; ++k) {
-    const Detection& part = parts_[index(k)];
-    const PartStart& start = starts_[index(k)];
-    starts_[index(k) + 1] = {
-        start.pair + part.pairs.size(), start.candidate + part.contacts.candidates.size(),
-        start.patch + part.contacts.patches.size(), start.group + part.contacts.num_groups};
-    out.contacts.num_reduced += part.contacts.num_reduced;
+/// Gives what was found its place, as if the pairs had been looked at as they are sorted; found_
+/// keeps those of out.pairs.
+void CollisionScene::place_found(Detection& out) {
+  CollisionPair end;
+  int num_groups = 0;
+  std::size_t num_pairs = 0;
+  out.pairs.resize(near_.size());
+  for (std::size_t k = 0; k < near_.size(); ++k) {
+    Found found = found_[k];
+    const auto& [a, b, first, num_candidates, first_patch, num_patches] = found.pair;
+    found.group_shift = num_groups - found.first_group;
+    num_groups += found.num_groups;
+    if (num_candidates == 0) continue;
+    found_[num_pairs] = found;
+    out.pairs[num_pairs++] = {a,          b, end.first_candidate, num_candidates, end.first_patch,
+                              num_patches};
+    end.first_candidate += num_candidates;
+    end.first_patch += num_patches;
   }
-  const PartStart& end = starts_.back();
-  out.pairs.resize(end.pair);
-  out.contacts.candidates.resize(end.candidate);
-  out.contacts.patches.resize(end.patch);
-  out.contacts.num_groups = end.group;
-  pool_->run(num_parts, [&](int k, int) {
-    const Detection& part = parts_[index(k)];
-    const PartStart& start = starts_[index(k)];
-    std::copy(part.contacts.candidates.begin(), part.contacts.candidates.end(),
-              out.contacts.candidates.begin() + static_cast<std::ptrdiff_t>(start.candidate));
-    for (std::size_t i = 0; i < part.contacts.patches.size(); ++i) {
-      ContactPatch& patch = out.contacts.patches[start.patch + i];
-      patch = part.contacts.patches[i];
-      patch.first += static_cast<int>(start.candidate);
-      patch.group += start.group;
-    }
-    for (std::size_t i = 0; i < part.pairs.size(); ++i) {
-      CollisionPair& pair = out.pairs[start.pair + i];
-      pair = part.pairs[i];
-      pair.first_candidate += static_cast<int>(start.candidate);
-      pair.first_patch += static_cast<int>(start.patch);
+  out.pairs.resize(num_pairs);
+  out.contacts.candidates.resize(index(end.first_candidate));
+  out.contacts.patches.resize(index(end.first_patch));
+  out.contacts.num_groups = num_groups;
+}
+
+void CollisionScene::join_parts(Detection& out) {
+  place_found(out);
+  const std::size_t num_pairs = out.pairs.size();
+  pool_->run(count_parts(num_pairs, kPairsPerPart), [&](int part, int) {
+    const std::size_t first = index(part) * kPairsPerPart;
+    const std::size_t last = std::min(first + kPairsPerPart, num_pairs);
+    for (std::size_t k = first; k < last; ++k) {
+      const Found& later = found_[std::min(k + kShapesAhead, last - 1)];
+      prefetch(parts_[index(later.part)].candidates.data() + later.pair.first_candidate,
+               sizeof(ContactCandidate));
+      copy_found(found_[k], out.pairs[k], out.contacts);
     }
   });
+}
+
+void CollisionScene::copy_found(const Found& found, const CollisionPair& place,
+                                ContactList& out) const {
+  const ContactList& list = parts_[index(found.part)];
+  std::copy_n(list.candidates.begin() + found.pair.first_candidate, place.num_candidates,
+              out.candidates.begin() + place.first_candidate);
+  for (int p = 0; p < place.num_patches; ++p) {
+    ContactPatch& patch = out.patches[index(place.first_patch + p)];
+    patch = list.patches[index(found.pair.first_patch + p)];
+    patch.first += place.first_candidate - found.pair.first_candidate;
+    patch.group += found.group_shift;
+  }
 }
 
 }  // namespace stiction

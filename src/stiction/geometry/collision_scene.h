@@ -90,29 +90,60 @@ class CollisionScene {
                const DetectionOptions& options, Detection& out);
 
  private:
-  /// Where a part begins in the whole.
-  struct PartStart {
-    std::size_t pair = 0, candidate = 0, patch = 0;
-    int group = 0;
+  /// Holds an object where it was placed last; wider than it need be by more than rounding.
+  struct Ball {
+    Eigen::Vector3d center = Eigen::Vector3d::Zero();  // [m] in the world
+    double radius = 0;                                 // [m]
+  };
+  /// What was found for one pair, in the list of its part.
+  struct Found {
+    int part = 0;
+    int first_group = 0, num_groups = 0;
+    int group_shift = 0;  // from numbers of groups in the list to those in the whole
+    CollisionPair pair{};
   };
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   void check_object(int object) const;
+  static Ball compute_ball(const CollisionShape& shape, const Pose& pose);
   void place(int object, const Pose& pose, double reach);
-  void prefetch_later(std::span<const IndexPair> box_pairs, std::span<const Pose> poses) const;
-  void collect_part(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
-                    const DetectionOptions& options, ContactWorkspace& workspace,
-                    Detection& out) const;
-  void join_parts(int num_parts, Detection& out);
+  double reach_of(int object, const DetectionOptions& options) const;
+  bool is_still(int object, const DetectionOptions& options) const;
+  void select_near(std::span<const IndexPair> box_pairs, const DetectionOptions& options);
+  int select_near(std::span<const IndexPair> box_pairs, const DetectionOptions& options,
+                  IndexPair* near) const;
+  bool update_order();
+  Found collect_pair(const IndexPair& pair, std::span<const Pose> poses,
+                     const DetectionOptions& options, ContactWorkspace& workspace,
+                     ContactList& out) const;
+  void collect_in_order(std::span<const Pose> poses, const DetectionOptions& options,
+                        Detection& out);
+  void prefetch_shapes(const IndexPair& later, std::span<const Pose> poses) const;
+  void prefetch_hulls(const IndexPair& later, const IndexPair& soon) const;
+  int pairs_per_part() const;
+  void collect_part(int part, std::span<const Pose> poses, const DetectionOptions& options,
+                    ContactWorkspace& workspace);
+  void place_found(Detection& out);
+  void join_parts(Detection& out);
+  void copy_found(const Found& found, const CollisionPair& place, ContactList& out) const;
 
   std::shared_ptr<WorkerPool> pool_;
   BroadPhase broad_phase_;
-  std::vector<CollisionObject> objects_;      // without shape where none is
-  std::vector<int> free_objects_;             // a heap, smallest first
-  std::vector<int> moving_;                   // objects that are not static, sorted
-  std::vector<int> moved_static_;             // static ones whose bounds are to be computed
+  std::vector<CollisionObject> objects_;  // without shape where none is
+  // Of objects_, what pairs of any two objects ask for: in little memory.
+  std::vector<const CollisionShape*> shapes_;
+  std::vector<char> is_static_;
+  std::vector<Ball> balls_;
+  std::vector<int> free_objects_;  // a heap, smallest first
+  std::vector<int> moving_;        // objects that are not static, sorted
+  std::vector<int> moved_static_;  // static ones whose bounds are to be computed
+  int num_hulls_ = 0;              // objects that are convex hulls
+  // Scratch of collect:
   std::vector<ContactWorkspace> workspaces_;  // one per thread
-  std::vector<Detection> parts_;              // of runs of pairs, in their order
-  std::vector<PartStart> starts_;             // scratch
+  std::vector<IndexPair> near_;               // pairs that are not apart as balls, sorted
+  std::vector<int> order_;                    // of near_, as they are looked at
+  std::vector<int> starts_, num_near_;
+  std::vector<ContactList> parts_;  // of runs of order_
+  std::vector<Found> found_;        // for near_
 };
 
 }  // namespace stiction

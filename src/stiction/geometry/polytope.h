@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "stiction/base/prefetch.h"
 #include "stiction/geometry/vector_table.h"
 
 namespace stiction {
@@ -70,6 +71,18 @@ class Polytope {
     return normal_table_.find_furthest(direction);
   }
 
+  /// Asks for all its memory ahead of time. Inlined, see prefetch.h.
+  [[gnu::always_inline]] void prefetch_all() const {
+    prefetch_items(vertices_);
+    prefetch_items(faces_);
+    prefetch_items(edges_);
+    prefetch_items(vertex_table_.components());
+    prefetch_items(normal_table_.components());
+    for (const std::vector<int>* items :
+         {&face_vertices_, &face_edges_, &fan_start_, &vertex_neighbors_, &vertex_edges_})
+      prefetch_items(*items);
+  }
+
   /// Mean of the vertices: inside.
   const Eigen::Vector3d& center() const { return center_; }
   /// [m] largest side of the box along the axes around it.
@@ -77,6 +90,10 @@ class Polytope {
 
  private:
   Polytope() = default;
+  template <typename T>
+  [[gnu::always_inline]] static void prefetch_items(const std::vector<T>& items) {
+    prefetch(items.data(), items.size() * sizeof(T));
+  }
   std::span<const int> loop_of(const std::vector<int>& items, int face) const {
     return {items.data() + faces_[face].first, static_cast<std::size_t>(faces_[face].count)};
   }

@@ -20,14 +20,16 @@ class VectorTable {
 
   /// The vector furthest along `direction`, of equals the first; 0 if the direction is not finite.
   int find_furthest(const Eigen::Vector3d& direction) const;
+  /// x of all vectors, then y, then z, with what fills the last lanes.
+  const std::vector<double>& components() const { return components_; }
 
  private:
   static constexpr int kBlock = 32;  // products at a time
   static constexpr int kLanes = 4;   // the number of vectors is a multiple of it
 
   std::vector<Eigen::Vector3d> vectors_;
-  std::vector<double> components_;  // x of all vectors, then y, then z
-  int count_ = 0;                   // with the copies of the first vector that fill the last lanes
+  std::vector<double> components_;
+  int count_ = 0;  // with the copies of the first vector that fill the last lanes
 };
 
 }  // namespace stiction
