@@ -111,7 +111,7 @@ class SolveStage {
   /// Solves of the step get what is left until then.
   void begin_step(const Deadline& deadline = Deadline());
   /// Solves and books the evidence. `start`, if there is one, has impulses for the solver to start
-  /// from; its velocities are not read.
+  /// from, and the velocities before the step, which tell what rests; none: they are not known.
   const StepSolution& solve(const StepProblem& problem, const StepSolution* start = nullptr);
   /// Solves for a look at the answer: nothing is certified or booked until it is committed.
   const StepSolution& probe(const StepProblem& problem, SolverReport& report,

@@ -14,18 +14,19 @@ void GaussSeidelResidual::prepare(const StepProblem& problem, const ContactBlock
 }
 
 double GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const SweepState& state) {
-  RelativeMeasure::Levels levels;
-  if (asks_certificate(measure_))
-    levels = relative_.evaluate(blocks, state.x(), state.u(), state.w());
+  const RelativeMeasure::Levels levels = measure_levels(blocks, state);
   return include_published(std::max(levels.impulses, levels.motion), blocks, state);
 }
 
 double GaussSeidelResidual::evaluate_impulses(const ContactBlocks& blocks,
                                               const SweepState& state) {
-  RelativeMeasure::Levels levels;
-  if (asks_certificate(measure_))
-    levels = relative_.evaluate(blocks, state.x(), state.u(), state.w());
-  return include_published(levels.impulses, blocks, state);
+  return include_published(measure_levels(blocks, state).impulses, blocks, state);
+}
+
+RelativeMeasure::Levels GaussSeidelResidual::measure_levels(const ContactBlocks& blocks,
+                                                            const SweepState& state) {
+  if (!asks_certificate(measure_)) return {};
+  return relative_.evaluate(blocks, state.x(), state.u(), state.w());
 }
 
 double GaussSeidelResidual::include_published(double level, const ContactBlocks& blocks,

@@ -20,6 +20,7 @@ class GaussSeidelResidual {
   [[nodiscard]] double evaluate_impulses(const ContactBlocks& blocks, const SweepState& state);
 
  private:
+  RelativeMeasure::Levels measure_levels(const ContactBlocks& blocks, const SweepState& state);
   double include_published(double level, const ContactBlocks& blocks, const SweepState& state);
 
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;
