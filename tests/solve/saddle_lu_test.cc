@@ -8,6 +8,7 @@
 #include "stiction/solve/delassus.h"
 #include "tests/dense_algebra.h"
 #include "tests/solve/disc_problem.h"
+#include "tests/solve/sphere_grid.h"
 
 namespace stiction {
 namespace {
@@ -57,6 +58,32 @@ TEST(SaddleLu, SolvesWhatADenseFactorisationSolves) {
     // Pivots are searched inside fronts only, hence some growth beyond rounding.
     EXPECT_LT((S * x - b).norm(), 1e-8 * b.norm()) << seed;
   }
+}
+
+TEST(SaddleLu, LeavesFactorsThatCostTooMuch) {
+  FrictionBlocks blocks;
+  ASSERT_TRUE(blocks.assemble(testing::sphere_grid({.count = {5, 5, 5}})));
+  const double num_rows = blocks.W.num_rows();
+  SaddleLu unlimited;
+  ASSERT_TRUE(unlimited.analyse(blocks.W));
+  const auto entries = static_cast<double>(unlimited.num_factor_entries());
+  const double flops = entries * entries / num_rows;
+  SaddleLu lu;
+  // Of zeros in the fronts the first count knows nothing: within their share the second decides.
+  for (const double share : {1e-3, 0.5, 0.999}) {
+    EXPECT_FALSE(lu.analyse(blocks.W, share * flops)) << share;
+    EXPECT_FALSE(lu.analyse(blocks.W, share * flops)) << "asked again at " << share;
+  }
+  EXPECT_TRUE(lu.analyse(blocks.W, 1.001 * flops));
+  EXPECT_FALSE(lu.analyse(blocks.W, 0.999 * flops));
+  Random random(3);
+  const std::vector<double> shift = random_blocks(random, blocks.num_blocks(), 5);
+  ASSERT_TRUE(lu.factor(blocks.W, shift));
+  ASSERT_TRUE(unlimited.factor(blocks.W, shift));
+  VectorXd x = VectorXd::LinSpaced(blocks.num_rows(), -1, 1), y = x;
+  lu.solve(x);
+  unlimited.solve(y);
+  EXPECT_EQ(x, y);
 }
 
 TEST(SaddleLu, NamesRowsThatDependOnOthers) {

@@ -305,11 +305,13 @@ class AutoSolver::Team {
             {.tolerance = options.tolerance,
              .measure = options.measure,
              .max_iterations = options.tolerance >= kLooseTolerance ? kLooseSweeps : kTightSweeps,
-             .workers = workers}),
+             .workers = workers},
+            workshop_),
         few_sweeps_({.tolerance = options.tolerance,
                      .measure = options.measure,
                      .max_iterations = kFewSweeps,
-                     .workers = workers}),
+                     .workers = workers},
+                    workshop_),
         warm_sweeps_({.tolerance = enough(options),
                       .measure = options.measure,
                       .max_iterations = kWarmSweeps,
@@ -317,7 +319,8 @@ class AutoSolver::Team {
                       .start_measure = precise(options.measure),
                       .least_sweeps = kLeastSweeps,
                       .check_gap = kCheckGap,
-                      .workers = workers}),
+                      .workers = workers},
+                     workshop_),
         direct_iterative_({.tolerance = options.tolerance,
                            .measure = precise(options.measure),
                            .max_rounds = kDirectRounds}),
@@ -326,7 +329,8 @@ class AutoSolver::Team {
                       .enough = options.is_for_steps() ? enough(options) : 0,
                       .leaves_motion = enough(options) >= kSweepable,
                       .measure = precise(options.measure),
-                      .workers = workers}),
+                      .workers = workers},
+                     workshop_),
         precise_newton_({.tolerance = kPreciseShare * std::min(options.tolerance, kLoosest),
                          .measure = precise(options.measure),
                          .max_iterations = kPreciseIterations,
@@ -346,15 +350,18 @@ class AutoSolver::Team {
                       .measure = options.measure,
                       .max_iterations = kMoreSweeps,
                       .stall_sweeps = kMoreStall,
-                      .workers = workers}),
+                      .workers = workers},
+                     workshop_),
         patient_sweeps_({.tolerance = enough(options),
                          .measure = options.measure,
                          .max_iterations = kPatientSweeps,
-                         .workers = workers}),
+                         .workers = workers},
+                        workshop_),
         cold_sweeps_({.tolerance = enough(options),
                       .measure = options.measure,
                       .max_iterations = kPatientSweeps,
-                      .workers = workers}),
+                      .workers = workers},
+                     workshop_),
         patient_newton_({.tolerance = enough(options), .measure = options.measure}),
         enough_(enough(options)),
         acceptable_(std::max(options.tolerance, options.acceptable)),
@@ -410,15 +417,20 @@ class AutoSolver::Team {
     return true;
   }
 
-  /// Velocities before the step; none: they are not known.
-  void set_before(std::span<const double> velocities) { before_ = velocities; }
+  /// For another problem. Velocities before the step; none: they are not known.
+  void begin(std::span<const double> velocities) {
+    before_ = velocities;
+    workshop_->forget();
+    free_energy_ = kUnknown;
+    motion_before_ = kUnknown;
+  }
 
   /// Whether impulses of the step before hold things at rest that were all but at rest, with the
   /// answer in `solution`. To take back small velocities in one step pushes too hard for the next,
   /// and goes on so for ever.
   bool stands_still(const StepProblem& problem, StepSolution& solution) {
     if (problem.num_contacts() <= kSomeDiscs || problem.h == 0 || before_.empty()) return false;
-    if (measure_motion(problem, before_) > kStandstill) return false;
+    if (measure_motion_before(problem) > kStandstill) return false;
     trial_ = solution;
     trial_.w.assign(problem.num_dofs(), 0.0);
     if (!rest_judge_.accepts(problem, trial_)) return false;
@@ -475,25 +487,42 @@ class AutoSolver::Team {
 
   bool moved_before(const StepProblem& problem) {
     return !before_.empty() &&
-           measure_motion(problem, before_) > std::max(kMotion, kErrorShare * enough_);
+           measure_motion_before(problem) > std::max(kMotion, kErrorShare * enough_);
+  }
+
+  double measure_motion_before(const StepProblem& problem) {
+    if (motion_before_ == kUnknown) motion_before_ = measure_motion(problem, before_);
+    return motion_before_;
   }
 
   /// The energy of velocities, as a share of that which the bodies would have without impulses.
   double measure_motion(const StepProblem& problem, std::span<const double> velocities) {
-    double energy = 0, free_energy = 0;
+    double energy = 0;
     for (int b = 0; b < problem.num_blocks(); ++b) {
       const int first = problem.dof_start[b], n = problem.block_size(b);
-      const ConstVectorMap w(velocities.data() + first, n), p(problem.p.data() + first, n);
+      const ConstVectorMap w(velocities.data() + first, n);
       energy += w.dot(problem.mass_block(b).lazyProduct(w));
+    }
+    if (free_energy_ == kUnknown) free_energy_ = measure_free_energy(problem);
+    if (free_energy_ == kInfinity) return kInfinity;
+    return energy == 0 ? 0 : free_energy_ > 0 ? energy / free_energy_ : kInfinity;
+  }
+
+  /// Infinite if a mass block is singular.
+  double measure_free_energy(const StepProblem& problem) {
+    double energy = 0;
+    for (int b = 0; b < problem.num_blocks(); ++b) {
+      const int first = problem.dof_start[b], n = problem.block_size(b);
+      const ConstVectorMap p(problem.p.data() + first, n);
       const double* mass = problem.mass_values.data() + problem.mass_start[b];
       mass_.assign(mass, mass + static_cast<std::ptrdiff_t>(n) * n);
       swap_.resize(n);
       free_.assign(p.data(), p.data() + n);
       if (!factor_lu(mass_.data(), n, swap_.data())) return kInfinity;
       solve_lu(mass_.data(), n, swap_.data(), free_.data());
-      free_energy += p.dot(ConstVectorMap(free_.data(), n));
+      energy += p.dot(ConstVectorMap(free_.data(), n));
     }
-    return energy == 0 ? 0 : free_energy > 0 ? energy / free_energy : kInfinity;
+    return energy;
   }
 
   /// Hardly anything is left of the motion that the bodies would have without impulses, or no more
@@ -568,6 +597,7 @@ class AutoSolver::Team {
     return patient_sweeps_;
   }
 
+  std::shared_ptr<SweepWorkshop> workshop_ = std::make_shared<SweepWorkshop>();
   Acceptance judge_, rest_judge_;
   const Certifier* certifier_ = nullptr;
   LemkeSolver lemke_;
@@ -591,7 +621,9 @@ class AutoSolver::Team {
   double enough_, acceptable_;
   double limit_ = judge_.tolerance();  // what will do after the last method
   StepSolution cold_;
-  std::vector<double> mass_, free_;  // of a body, scratch
+  static constexpr double kUnknown = -1;
+  double free_energy_ = kUnknown, motion_before_ = kUnknown;  // of the problem
+  std::vector<double> mass_, free_;                           // of a body, scratch
   std::vector<int> swap_;
   bool prefers_exact_, is_for_steps_, is_tight_;
 };
@@ -798,7 +830,7 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
   islands_.gather(problem, island, solution, desk.solution);
   double& best = level_of_[island];
   gather_velocities(problem, island, desk.before);
-  desk.team->set_before(desk.before);
+  desk.team->begin(desk.before);
   if (level == 0 && desk.team->stands_still(desk.part, desk.solution)) best = 0;
   if (level == 0 && best != 0)
     desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
@@ -814,7 +846,7 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
 void AutoSolver::take_velocities(const StepProblem& problem, StepSolution& solution) {
   before_.clear();
   if (options_.is_for_steps() && fits(problem, solution)) before_.swap(solution.w);
-  whole_->set_before(before_);
+  whole_->begin(before_);
 }
 
 void AutoSolver::gather_velocities(const StepProblem& problem, int island,

@@ -34,9 +34,14 @@ constexpr double kMotion = 1e-3, kErrorShare = 10;
 
 }  // namespace
 
-BodyNewton::BodyNewton(const BodyNewtonOptions& options)
+BodyNewton::BodyNewton(const BodyNewtonOptions& options, std::shared_ptr<SweepWorkshop> workshop)
     : options_(options),
       acceptance_(options.tolerance, options.measure, options.workers),
+      workshop_(share_or_make(workshop)),
+      is_alone_(workshop == nullptr),
+      blocks_(workshop_->blocks),
+      judge_(workshop_->residual),
+      state_(workshop_->state),
       lu_(options.workers) {}
 
 SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solution) {
@@ -56,11 +61,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   if (!(level <= kFarStart)) return report;
   if (options_.leaves_motion && moves(problem)) return report;
   build_pattern(problem);
-  lu_.analyse(matrix_);
-  const double num_pivots = problem.num_dofs(),
-               entries = static_cast<double>(lu_.num_factor_entries());
-  const bool is_cheap = entries * entries / num_pivots <= options_.max_flops;
-  bool has_gained = is_cheap;
+  bool has_gained = lu_.analyse(matrix_, options_.max_flops);
   for (int iteration = 1; has_gained && iteration <= options_.max_iterations; ++iteration) {
     if (!find_balance(problem, report.iterations)) break;
     const double before = level;
@@ -90,10 +91,10 @@ bool BodyNewton::start(const StepProblem& problem, const StepSolution& solution)
     if (problem.contacts.num_rows(j) == 3 && problem.mu[j] > 0 &&
         problem.section[j].kind != FrictionSection::Kind::kDisc)
       return false;
-  if (!blocks_.assemble(problem, options_.workers)) return false;
+  if (is_alone_) workshop_->forget();
+  if (!workshop_->lay_out(problem, options_.measure, options_.workers)) return false;
   state_.start(blocks_, solution, true);
   if (!state_.is_finite()) return false;
-  judge_.prepare(problem, blocks_, options_.measure);
   impulses_.assign(state_.x(), state_.x() + blocks_.num_rows());
   bias_.resize(blocks_.num_rows());
   for (int row = 0; row < blocks_.num_rows(); ++row) bias_[row] = blocks_.bias(row);

@@ -17,13 +17,13 @@
 // Takes problems with bodies and without direct coupling, whose sections in space are discs.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
-#include "stiction/solve/contact_blocks.h"
-#include "stiction/solve/gauss_seidel_residual.h"
 #include "stiction/solve/saddle_lu.h"
+#include "stiction/solve/sweep_workshop.h"
 
 namespace stiction {
 
@@ -40,7 +40,9 @@ struct BodyNewtonOptions {
 
 class BodyNewton final : public Solver {
  public:
-  explicit BodyNewton(const BodyNewtonOptions& options = {});
+  /// Who shares a workshop answers for its layout.
+  explicit BodyNewton(const BodyNewtonOptions& options = {},
+                      std::shared_ptr<SweepWorkshop> workshop = nullptr);
 
   std::string_view name() const override { return "body-newton"; }
   /// kUnsupported if the problem is not one for this method. `iterations` count factorisations.
@@ -74,9 +76,11 @@ class BodyNewton final : public Solver {
   BodyNewtonOptions options_;
   bool leaves_rest_ = false;
   Acceptance acceptance_;
-  ContactBlocks blocks_;
-  GaussSeidelResidual judge_;
-  SweepState state_;    // of the impulses at hand
+  std::shared_ptr<SweepWorkshop> workshop_;
+  bool is_alone_;  // in its workshop
+  ContactBlocks& blocks_;
+  GaussSeidelResidual& judge_;
+  SweepState& state_;   // of the impulses at hand
   BlockMatrix matrix_;  // M̂ + RᵀDR, a block per body
   SaddleLu lu_;
   std::vector<std::vector<int>> neighbours_;  // of a body, scratch

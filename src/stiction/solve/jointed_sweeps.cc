@@ -32,13 +32,16 @@ bool is_free(const StepProblem& problem, int row) {
 
 }  // namespace
 
-JointedSweeps::JointedSweeps(const NsgsOptions& options)
-    : sweeps_(options),
-      joined_sweeps_(without_judge(options)),
+JointedSweeps::JointedSweeps(const NsgsOptions& options, std::shared_ptr<SweepWorkshop> workshop)
+    : workshop_(share_or_make(workshop)),
+      is_alone_(workshop == nullptr),
+      sweeps_(options, workshop_),
+      joined_sweeps_(without_judge(options), workshop_),
       acceptance_(options.tolerance, options.measure, options.workers),
       tolerance_(options.tolerance) {}
 
 SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solution) {
+  if (is_alone_) workshop_->forget();
   if (!find_machines(problem)) {
     num_machines_ = 0;
     return sweeps_.solve(problem, solution);
@@ -50,6 +53,7 @@ SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solu
   for (int round = 0; round < kMaxRounds; ++round) {
     build(problem, solution);
     joined_sweeps_.set_tolerance(target);
+    workshop_->forget();  // what was laid out for another reduced problem
     const SolverReport report = joined_sweeps_.solve(reduced_, part_);
     total.iterations += report.iterations;
     if (!report.has_answer || !recover(problem, solution)) {

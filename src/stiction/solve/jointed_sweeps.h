@@ -14,6 +14,7 @@
 // are.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "stiction/base/disjoint_sets.h"
@@ -25,7 +26,9 @@ namespace stiction {
 
 class JointedSweeps final : public Solver {
  public:
-  explicit JointedSweeps(const NsgsOptions& options);
+  /// Who shares a workshop answers for its layout.
+  explicit JointedSweeps(const NsgsOptions& options,
+                         std::shared_ptr<SweepWorkshop> workshop = nullptr);
 
   std::string_view name() const override { return "jointed-sweeps"; }
   void set_time_limit(double seconds) override {
@@ -58,6 +61,8 @@ class JointedSweeps final : public Solver {
   void move_bodies(const StepProblem& problem, const Machine& machine, StepSolution& solution);
   void correct_joints(const StepProblem& problem, const Machine& machine, StepSolution& solution);
 
+  std::shared_ptr<SweepWorkshop> workshop_;
+  bool is_alone_;             // in its workshop
   NsgsSolver sweeps_;         // of problems as they are
   NsgsSolver joined_sweeps_;  // of reduced_
   Acceptance acceptance_;

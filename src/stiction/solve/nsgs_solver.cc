@@ -41,10 +41,14 @@ int next_check(int sweep, int least_gap) {
 
 }  // namespace
 
-NsgsSolver::NsgsSolver(const NsgsOptions& options)
+NsgsSolver::NsgsSolver(const NsgsOptions& options, std::shared_ptr<SweepWorkshop> workshop)
     : options_(options),
       acceptance_(options.tolerance, options.measure, options.workers),
-      start_acceptance_(options.tolerance, options.start_measure, options.workers) {
+      start_acceptance_(options.tolerance, options.start_measure, options.workers),
+      workshop_(share_or_make(workshop)),
+      is_alone_(workshop == nullptr),
+      blocks_(workshop_->blocks),
+      state_(workshop_->state) {
   if (!(options.tolerance > 0))
     throw InputError(fmt::format("nsgs: tolerance is {}, must be positive", options.tolerance));
   if (options.max_iterations < 0)
@@ -66,7 +70,7 @@ SolverReport NsgsSolver::solve(const StepProblem& problem, StepSolution& solutio
   }
   const SolverReport report = iterate(problem, solution);
   if (report.status == SolverStatus::kConverged) return report;
-  state_.go_to(blocks_, best_);
+  state_.go_to(blocks_, workshop_->best);
   state_.store(blocks_, solution);
   return report;
 }
@@ -96,10 +100,10 @@ bool NsgsSolver::try_nothing(const StepProblem& problem, StepSolution& solution)
 
 /// The layout and the first state; false if numbers are not finite or a mass block is singular.
 bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution) {
-  if (!blocks_.assemble(problem, options_.workers)) return false;
+  if (is_alone_) workshop_->forget();
+  if (!workshop_->lay_out(problem, options_.measure, options_.workers)) return false;
   state_.start(blocks_, solution, options_.warm_start);
-  judge_.prepare(problem, blocks_, options_.measure);
-  best_.assign(state_.x(), state_.x() + blocks_.num_rows());
+  workshop_->best.assign(state_.x(), state_.x() + blocks_.num_rows());
   best_level_ = gain_level_ = kInfinity;
   target_ = options_.tolerance;
   last_gain_ = 0;
@@ -110,7 +114,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
 SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solution) {
   if (evaluate(0) <= target_ && confirm_start(problem, solution))
     return {SolverStatus::kConverged, 0};
-  sweep_.prepare(blocks_);
+  workshop_->begin_sweeps();
   const Deadline deadline(max_seconds_);
   int due = 1;
   for (int number = 1; number <= options_.max_iterations; ++number) {
@@ -140,23 +144,25 @@ bool NsgsSolver::is_anderson() const {
 /// of the history: it comes from no impulses at all and says little about those to come.
 void NsgsSolver::accelerate(int number) {
   if (options_.acceleration == Acceleration::kNone) return;
+  NsgsAccelerator& accelerator = workshop_->accelerator;
   const bool changes_over = options_.acceleration == Acceleration::kHybrid && !has_changed_over_ &&
                             number >= kAndersonSweeps && number - last_gain_ >= kAndersonPatience;
   has_changed_over_ = has_changed_over_ || changes_over;
   if (number == 1 || changes_over) {
     const int size = static_cast<int>(state_.values().size());
-    weight_.resize(blocks_.num_rows());
+    std::vector<double>& weight = workshop_->weight;
+    weight.resize(blocks_.num_rows());
     for (int i = 0; i < blocks_.num_units(); ++i)
-      std::fill(weight_.begin() + blocks_.unit(i).row, weight_.begin() + blocks_.unit(i + 1).row,
+      std::fill(weight.begin() + blocks_.unit(i).row, weight.begin() + blocks_.unit(i + 1).row,
                 std::sqrt(blocks_.omega(i)));
-    accelerator_.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
-                         options_.depth, weight_, size, options_.workers);
+    accelerator.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
+                        options_.depth, weight, size, options_.workers);
   } else if (!options_.alternates || number % 2 == 1) {
-    accelerator_.extrapolate(state_.values());
+    accelerator.extrapolate(state_.values());
   } else {
     return;
   }
-  accelerator_.remember(state_.values());
+  accelerator.remember(state_.values());
 }
 
 void NsgsSolver::sweep(int number) {
@@ -171,16 +177,16 @@ void NsgsSolver::sweep(int number) {
     step.quiet_below = kQuietShare * std::min(1.0, best_level_) * total;
     step.includes_quiet = number % kRevisit == 0;
   }
-  sweep_.run(blocks_, step, state_);
+  workshop_->sweep.run(blocks_, step, state_);
 }
 
 /// The residual of the present state, which is noted if it is the best so far. Infinite if the
 /// state is not finite, and also where a row that nothing moves does not hold.
 double NsgsSolver::evaluate(int number) {
-  const double level = judge_.evaluate(blocks_, state_);
+  const double level = workshop_->residual.evaluate(blocks_, state_);
   if (level < best_level_) {
     best_level_ = level;
-    std::copy(state_.x(), state_.x() + blocks_.num_rows(), best_.begin());
+    std::copy(state_.x(), state_.x() + blocks_.num_rows(), workshop_->best.begin());
   }
   if (level < 0.9 * gain_level_) {
     gain_level_ = level;

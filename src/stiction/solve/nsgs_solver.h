@@ -6,16 +6,12 @@
 // docs/solvers/nsgs.md.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "stiction/base/deadline.h"
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
-#include "stiction/solve/contact_blocks.h"
-#include "stiction/solve/gauss_seidel_residual.h"
-#include "stiction/solve/gauss_seidel_sweep.h"
-#include "stiction/solve/nsgs_acceleration.h"
-#include "stiction/solve/nsgs_sweep.h"
+#include "stiction/solve/sweep_workshop.h"
 
 namespace stiction {
 
@@ -41,8 +37,10 @@ struct NsgsOptions {
 
 class NsgsSolver : public Solver {
  public:
-  /// Throws InputError for options outside their ranges.
-  explicit NsgsSolver(const NsgsOptions& options = {});
+  /// Throws InputError for options outside their ranges. Who shares a workshop answers for its
+  /// layout.
+  explicit NsgsSolver(const NsgsOptions& options = {},
+                      std::shared_ptr<SweepWorkshop> workshop = nullptr);
 
   std::string_view name() const override { return "nsgs"; }
   void set_time_limit(double seconds) override { max_seconds_ = seconds; }
@@ -69,16 +67,13 @@ class NsgsSolver : public Solver {
 
   NsgsOptions options_;
   Acceptance acceptance_, start_acceptance_;
-  ContactBlocks blocks_;
-  GaussSeidelResidual judge_;
-  NsgsSweep sweep_;
-  NsgsAccelerator accelerator_;
-  SweepState state_;
-  std::vector<double> weight_;  // √ω per row
-  std::vector<double> best_;    // impulses of the best state seen
-  double best_level_ = 0;       // its residual
-  double target_ = 0;           // residual at which to ask for acceptance
-  int last_gain_ = 0;           // sweep at which the residual had last fallen by a tenth
+  std::shared_ptr<SweepWorkshop> workshop_;
+  bool is_alone_;  // in its workshop
+  ContactBlocks& blocks_;
+  SweepState& state_;
+  double best_level_ = 0;  // the residual of the best state seen
+  double target_ = 0;      // residual at which to ask for acceptance
+  int last_gain_ = 0;      // sweep at which the residual had last fallen by a tenth
   double gain_level_ = 0;
   double max_seconds_ = 0;
   bool has_changed_over_ = false;  // the hybrid acceleration, to NNCG

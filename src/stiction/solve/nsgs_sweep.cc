@@ -13,10 +13,9 @@ constexpr int kPatience = 3;
 
 }  // namespace
 
-void NsgsSweep::prepare(const ContactBlocks& blocks) {
-  memory_.assign(blocks.num_units(), {});
-  order_.find(blocks);
-}
+void NsgsSweep::find_order(const ContactBlocks& blocks) { order_.find(blocks); }
+
+void NsgsSweep::begin(const ContactBlocks& blocks) { memory_.assign(blocks.num_units(), {}); }
 
 void NsgsSweep::run(const ContactBlocks& blocks, const Step& step, SweepState& state) {
   const auto run_phase = [&](int phase) {

@@ -12,7 +12,9 @@ namespace stiction {
 
 class NsgsSweep {
  public:
-  void prepare(const ContactBlocks& blocks);
+  void find_order(const ContactBlocks& blocks);
+  /// Forgets what units did; the order is kept.
+  void begin(const ContactBlocks& blocks);
 
   struct Step {
     bool is_forward = true;

@@ -61,21 +61,24 @@ void substitute_back(const double* L, const double* later, int rows, int pivots,
 
 }  // namespace
 
-void SaddleLu::analyse(const BlockMatrix& W) {
+bool SaddleLu::analyse(const BlockMatrix& W, double max_flops) {
+  const double max_entries = std::sqrt(max_flops * W.num_rows());
   if (pattern_start_ == W.entry_start && pattern_block_ == W.entry_block &&
-      pattern_rows_ == W.row_start)
-    return;
+      pattern_rows_ == W.row_start &&
+      (is_laid_out_ || static_cast<double>(factor_size_) > max_entries))
+    return static_cast<double>(factor_size_) <= max_entries;
   pattern_start_ = W.entry_start;
   pattern_block_ = W.entry_block;
   pattern_rows_ = W.row_start;
+  is_laid_out_ = false;
   if (W.num_rows() <= kDenseRows) {
     form_dense_front(W);
   } else {
     order(W);
-    find_structure(W);
+    if (!find_structure(W, max_entries)) return false;
     form_fronts();
   }
-  lay_out(W);
+  return is_laid_out_ = lay_out(W, max_entries);
 }
 
 void SaddleLu::form_dense_front(const BlockMatrix& W) {
@@ -110,8 +113,9 @@ void SaddleLu::order(const BlockMatrix& W) {
 
 // Elimination tree and column structures by merging those of the children, then a postorder of the
 // tree, in which the children of a front lie directly before it and updates form a stack.
-void SaddleLu::find_structure(const BlockMatrix& W) {
+bool SaddleLu::find_structure(const BlockMatrix& W, double max_entries) {
   const int n = W.num_blocks();
+  double entries = 0;  // fronts have these, and zeros
   std::vector<std::vector<int>> structure(n), children(n);
   place_of_.resize(n);
   for (int k = 0; k < n; ++k) place_of_[block_at_[k]] = k;
@@ -126,6 +130,12 @@ void SaddleLu::find_structure(const BlockMatrix& W) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
     if (!list.empty()) children[list.front()].push_back(k);
+    double rows = 0.5 * W.size(i);
+    for (const int row : list) rows += W.size(block_at_[row]);
+    entries += 2 * rows * W.size(i);
+    if (entries <= max_entries) continue;
+    factor_size_ = static_cast<std::size_t>(std::ceil(entries));
+    return false;
   }
   std::vector<int> postorder, pending;
   for (int k = n - 1; k >= 0; --k) {
@@ -153,6 +163,7 @@ void SaddleLu::find_structure(const BlockMatrix& W) {
   for (int k = 0; k < n; ++k) place_of_[block_at_[k]] = k;
   permuted_start_.assign(n + 1, 0);
   for (int k = 0; k < n; ++k) permuted_start_[k + 1] = permuted_start_[k] + W.size(block_at_[k]);
+  return true;
 }
 
 // Grows fronts along the postorder: a front takes in the next node when that is the parent of its
@@ -215,7 +226,7 @@ void SaddleLu::connect_fronts() {
     if (fronts_[f].parent >= 0) children_[front_of_[fronts_[f].parent]++] = static_cast<int>(f);
 }
 
-void SaddleLu::lay_out(const BlockMatrix& W) {
+bool SaddleLu::lay_out(const BlockMatrix& W, double max_entries) {
   connect_fronts();
   factor_size_ = 0;
   std::size_t largest = 0;
@@ -227,6 +238,7 @@ void SaddleLu::lay_out(const BlockMatrix& W) {
     factor_size_ = front.upper + pivots * rest;
     largest = std::max(largest, rows * rows);
   }
+  if (static_cast<double>(factor_size_) > max_entries) return false;
   factors_.resize(factor_size_);
   lay_out_updates();
   desks_.resize(is_shared_out() ? workers_->num_threads() : 1);
@@ -242,6 +254,7 @@ void SaddleLu::lay_out(const BlockMatrix& W) {
   swaps_.resize(W.num_rows());
   work_.resize(W.num_rows());
   gather_.resize(W.num_rows());
+  return true;
 }
 
 bool SaddleLu::is_shared_out() const {
@@ -292,7 +305,7 @@ bool SaddleLu::factor(const BlockMatrix& W, const std::vector<double>& B) {
 
 bool SaddleLu::factor(const BlockMatrix& W, const std::vector<double>& A,
                       const std::vector<double>& B) {
-  analyse(W);
+  (void)analyse(W);
   A_ = A.empty() ? nullptr : &A;
   B_ = &B;
   std::fill(is_replaced_.begin(), is_replaced_.end(), 0);

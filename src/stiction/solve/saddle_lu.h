@@ -11,6 +11,7 @@
 // regularises.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "stiction/base/worker_pool.h"
@@ -25,7 +26,9 @@ class SaddleLu {
   explicit SaddleLu(WorkerPool* workers = nullptr) : workers_(workers) {}
 
   /// Ordering and symbolic factors for the pattern of W; nothing to do if it is the same as before.
-  void analyse(const BlockMatrix& W);
+  /// False, and no storage is taken, if a factorisation would cost more than `max_flops`, counted
+  /// as the square of the factors' numbers per pivot.
+  bool analyse(const BlockMatrix& W, double max_flops = std::numeric_limits<double>::infinity());
   /// Factors A W + B. Both hold 9 numbers per block: a 3×3 row-major matrix whose upper left part
   /// counts when the block is smaller.
   /// False if a number is not finite.
@@ -53,10 +56,10 @@ class SaddleLu {
   };
   void form_dense_front(const BlockMatrix& W);
   void order(const BlockMatrix& W);
-  void find_structure(const BlockMatrix& W);
+  bool find_structure(const BlockMatrix& W, double max_entries);
   void form_fronts();
   void connect_fronts();
-  void lay_out(const BlockMatrix& W);
+  bool lay_out(const BlockMatrix& W, double max_entries);
   void lay_out_updates();
   void list_levels();
   /// What a thread needs to factor a front.
@@ -93,7 +96,8 @@ class SaddleLu {
   std::vector<int> swaps_;
   std::vector<int> original_row_;  // of a permuted row
   std::vector<int> replaced_rows_;
-  std::size_t factor_size_ = 0;
+  std::size_t factor_size_ = 0;  // at least, where there were too many
+  bool is_laid_out_ = false;
   const std::vector<double>*A_ = nullptr, *B_ = nullptr;  // during factor only
   WorkerPool* workers_ = nullptr;
   VectorXd work_, gather_;
