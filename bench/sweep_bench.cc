@@ -110,7 +110,8 @@ void BM_NsgsSweeps(benchmark::State& state) {
   stiction::NsgsSweep sweep;
   for (auto _ : state) {
     sweep_state.start(blocks, {}, false);
-    sweep.prepare(blocks);
+    sweep.find_order(blocks);
+    sweep.begin(blocks);
     for (int i = 0; i < kNumSweeps; ++i) sweep.run(blocks, {}, sweep_state);
     benchmark::DoNotOptimize(sweep_state.x()[0]);
   }

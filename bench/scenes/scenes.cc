@@ -10,14 +10,17 @@ std::vector<SceneCase> list_scene_cases() {
 
 std::vector<SceneCase> list_scaling_cases() {
   std::vector<SceneCase> cases;
-  for (const int count : {250, 1000, 4000, 16000}) {
-    cases.push_back(make_spheres(count));
-    SceneDescription& scene = cases.back().description;
-    scene.name = "scaling " + scene.name;
-    scene.duration = 1.5;
-    scene.settled_from = 1;
-  }
+  for (const int count : {250, 1000, 4000, 16000}) cases.push_back(make_scaling_case(count));
   return cases;
+}
+
+SceneCase make_scaling_case(int count) {
+  SceneCase result = make_spheres(count);
+  SceneDescription& scene = result.description;
+  scene.name = "scaling " + scene.name;
+  scene.duration = 1.5;
+  scene.settled_from = 1;
+  return result;
 }
 
 }  // namespace stiction::bench

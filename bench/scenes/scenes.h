@@ -46,5 +46,7 @@ SceneCase make_rolling_plate();
 std::vector<SceneCase> list_scene_cases();
 /// Spheres in a box of the same depth, by their number.
 std::vector<SceneCase> list_scaling_cases();
+/// The same for any number of spheres.
+SceneCase make_scaling_case(int count);
 
 }  // namespace stiction::bench

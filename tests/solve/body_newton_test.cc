@@ -73,6 +73,30 @@ TEST(BodyNewton, BalancesATowerOfRedundantContactsFromDisturbedImpulses) {
   EXPECT_TRUE(!has_converged || certify(problem, far).meets(1e-10));
 }
 
+TEST(BodyNewton, FindsFromNothingThatATowerStands) {
+  const StepProblem problem = make_tower(12, 0);
+  BodyNewton solver({.tolerance = 1e-10, .goal = 1e-13, .measure = StoppingMeasure::kVelocities});
+  StepSolution solution;
+  ASSERT_EQ(solver.solve(problem, solution).status, SolverStatus::kConverged);
+  EXPECT_TRUE(certify(problem, solution).meets(1e-10));
+  EXPECT_LE(solution.w_vector().lpNorm<Eigen::Infinity>(), 1e-9);
+  // Each of four corners bears a quarter of the weight above, for reasons of symmetry and since of
+  // all impulses those nearest to equal ones are kept.
+  const double weight = 9.81 / 60;
+  for (int k = 0; k < 12; ++k)
+    for (int corner = 0; corner < 4; ++corner)
+      EXPECT_NEAR(solution.r[3 * (4 * k + corner)], 0.25 * (12 - k) * weight, 1e-8) << k;
+}
+
+TEST(BodyNewton, GivesUpFromNothingWhereThingsMove) {
+  StepProblem problem = make_tower(3, 5.0);  // far beyond friction
+  BodyNewton solver({.tolerance = 1e-10, .goal = 1e-13, .measure = StoppingMeasure::kVelocities});
+  StepSolution solution;
+  const SolverReport report = solver.solve(problem, solution);
+  EXPECT_EQ(report.status, SolverStatus::kMaxIterations);
+  EXPECT_FALSE(report.has_answer);
+}
+
 TEST(BodyNewton, PushesTheTopBlockOverTheOnesThatStick) {
   // Friction takes μ g h of what pushes, the rest moves the block.
   const double push = 0.5, weight = 9.81 / 60;

@@ -167,7 +167,7 @@ std::span<const Method> choose_for_steps(const Traits& traits) {
   static constexpr Method kForFewLooseDiscs[] = {kBodyNewton, kWarmSweeps, kPreciseNewton};
   static constexpr Method kForSomeDiscs[] = {kBodyNewton, kPreciseNewton, kWarmSweeps};
   static constexpr Method kForDiscs[] = {kBodyNewton, kWarmSweeps};
-  static constexpr Method kForFirstDiscs[] = {kPreciseNewton, kAdmm};
+  static constexpr Method kForFirstDiscs[] = {kBodyNewton, kPreciseNewton, kAdmm};
   static constexpr Method kForManyCorners[] = {kDirect};
   if (!traits.is_step || traits.is_lcp) return {};
   if (traits.is_cornered && !traits.is_small()) return kForManyCorners;

@@ -26,6 +26,10 @@ constexpr int kSettling = 3;
 constexpr double kLeastGain = 0.5, kHopeless = 1e-3;
 /// A start beyond this is of another motion, and its statuses are.
 constexpr double kFarStart = 3e-4;
+/// Share of the speed of free motion up to which a contact that opens counts as closed, and of the
+/// impulse that would stop it. Walls are found with shares from 0.05 to 1: with less contacts slip,
+/// with more they are torn apart.
+constexpr double kTouch = 1e-3, kPress = 0.5;
 /// Units and bodies that one task takes: some ten microseconds.
 constexpr int kUnitGrain = 64, kBodyGrain = 16;
 /// Share of the energy of free motion above which bodies move for certain, and of what an answer
@@ -58,14 +62,25 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   double level = judge_.evaluate_impulses(blocks_, state_);
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
-  if (!(level <= kFarStart)) return report;
-  if (options_.leaves_motion && moves(problem)) return report;
+  bool is_cold = !has_impulses();
+  if (is_cold) press_contacts();
+  if (!is_cold && !(level <= kFarStart)) return report;
+  if (!is_cold && options_.leaves_motion && moves(problem)) return report;
   build_pattern(problem);
   bool has_gained = lu_.analyse(matrix_, options_.max_flops);
   for (int iteration = 1; has_gained && iteration <= options_.max_iterations; ++iteration) {
+    if (is_cold)
+      w_.assign(problem.num_dofs(), 0.0);
+    else
+      find_origin(problem);
     if (!find_balance(problem, report.iterations)) break;
     const double before = level;
     level = judge_.evaluate_impulses(blocks_, state_);
+    if (is_cold && moves(problem)) {
+      report.has_answer = false;
+      return report;
+    }
+    is_cold = false;
     const bool is_there = level <= target_ && is_accepted(problem, solution, options_.goal);
     const bool will_do = !is_there && level <= options_.enough && moves(problem) &&
                          is_accepted(problem, solution, options_.enough);
@@ -295,19 +310,42 @@ void BodyNewton::add_unit(int i, int e) {
     }
 }
 
+/// Impulses that say of a contact that it is closed, wherever bodies would not leave it by
+/// themselves: a share of those that would stop the bodies one by one.
+void BodyNewton::press_contacts() {
+  for (int i = blocks_.num_bilateral(); i < blocks_.num_units(); ++i) {
+    const ContactBlocks::Unit& unit = blocks_.unit(i);
+    double speed = 0, leaving = blocks_.bias(unit.row);
+    for (int e = unit.entry_begin; e < blocks_.unit(i + 1).entry_begin; ++e) {
+      const ContactBlocks::Entry& entry = blocks_.entry(e);
+      const ConstVectorMap normal(blocks_.entry_values(e), entry.columns);
+      const ConstVectorMap w(blocks_.free_velocity().data() + entry.dof, entry.columns);
+      const double own = normal.dot(w);
+      speed = std::max(speed, std::abs(own));
+      leaving += own;
+    }
+    const double W = blocks_.contact(i - blocks_.num_bilateral()).W(0, 0);
+    if (W > 0 && leaving <= kTouch * speed) impulses_[unit.row] = kPress * speed / W;
+  }
+}
+
+/// Where an iteration from the impulses at hand begins: their velocities, and shifts of these.
+void BodyNewton::find_origin(const StepProblem& problem) {
+  w_.assign(state_.w(), state_.w() + problem.num_dofs());
+  for (int i = blocks_.num_bilateral(); i < blocks_.num_units(); ++i) {
+    double u[3] = {};
+    compute_unit_velocity(blocks_, i, state_.u(), w_.data(), u);
+    shift_[i] = blocks_.contact(i - blocks_.num_bilateral()).mu() * std::hypot(u[1], u[2]);
+  }
+}
+
 /// Velocities that the impulses answer to them give the bodies, from those at hand: a minimum of
 ///
 ///   ½‖w − M̂⁻¹p‖² + Σ ε/2 ‖x(w)‖²
 ///
 /// while the shifts are kept, and if M̂ is symmetric. Newton's method with a search along its steps.
 bool BodyNewton::find_balance(const StepProblem& problem, int& num_factorisations) {
-  w_.assign(state_.w(), state_.w() + problem.num_dofs());
   guess_ = impulses_;
-  for (int i = blocks_.num_bilateral(); i < blocks_.num_units(); ++i) {
-    double u[3] = {};
-    compute_unit_velocity(blocks_, i, state_.u(), w_.data(), u);
-    shift_[i] = blocks_.contact(i - blocks_.num_bilateral()).mu() * std::hypot(u[1], u[2]);
-  }
   double defect = respond(problem);
   const double enough = kBalance * defect;
   for (int k = 0; k < kMaxSteps && defect > enough; ++k) {
@@ -349,6 +387,10 @@ bool BodyNewton::moves(const StepProblem& problem) const {
     free_energy += free.dot(problem.mass_block(b).lazyProduct(free));
   }
   return energy > std::max(kMotion, kErrorShare * options_.enough) * free_energy;
+}
+
+bool BodyNewton::has_impulses() const {
+  return std::any_of(state_.x(), state_.x() + blocks_.num_rows(), [](double x) { return x != 0; });
 }
 
 bool BodyNewton::is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance) {

@@ -14,6 +14,9 @@
 // up to an error that grows like a falling column, by a factor from step to step. Where statuses do
 // change the method gives up soon; it has no globalisation, and others do better there.
 //
+// Without impulses to start from it tries whether everything stands: from rest, with all contacts
+// closed that bodies would not leave by themselves. In the first step of a wall that is so.
+//
 // Takes problems with bodies and without direct coupling, whose sections in space are discs.
 #pragma once
 
@@ -68,10 +71,13 @@ class BodyNewton final : public Solver {
   void fill_matrix(const StepProblem& problem);
   void fill_rows(const StepProblem& problem, int block);
   void add_unit(int unit, int entry);
+  void press_contacts();
+  void find_origin(const StepProblem& problem);
   bool find_balance(const StepProblem& problem, int& num_factorisations);
   double search(const StepProblem& problem);
   bool is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance);
   bool moves(const StepProblem& problem) const;
+  bool has_impulses() const;
 
   BodyNewtonOptions options_;
   bool leaves_rest_ = false;
