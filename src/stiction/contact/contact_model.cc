@@ -63,10 +63,21 @@ class PairPoses {
   void look_at(const Model::Part& part, const Surfaces& surfaces, int a, int b) {
     if (surfaces_ == &surfaces && a_ == a && b_ == b) return;
     surfaces_ = &surfaces;
+    part_ = &part;
+    has_carriers_ = false;
     a_ = a;
     b_ = b;
     pose_a = surfaces.place_object(t_, q_of(q_, part), a);
     pose_b = surfaces.place_object(t_, q_of(q_, part), b);
+  }
+
+  /// Of the bodies that carry them.
+  const std::array<Pose, 2>& carriers() {
+    if (!has_carriers_)
+      carriers_ = {surfaces_->place_carrier(t_, q_of(q_, *part_), a_),
+                   surfaces_->place_carrier(t_, q_of(q_, *part_), b_)};
+    has_carriers_ = true;
+    return carriers_;
   }
 
   Pose pose_a, pose_b;
@@ -75,7 +86,10 @@ class PairPoses {
   double t_;
   const VectorXd& q_;
   const Surfaces* surfaces_ = nullptr;
+  const Model::Part* part_ = nullptr;
   int a_ = -1, b_ = -1;
+  bool has_carriers_ = false;
+  std::array<Pose, 2> carriers_;
 };
 
 }  // namespace
@@ -441,7 +455,9 @@ void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   const PartWithSurfaces& part = surfaces_[detected.part];
   const Model::Part& place = parts()[part.part];
-  part.surfaces->append_touch_rows(t, q_of(q, place), evaluate_pair(t, q, detected),
+  const std::array<Pose, 2> carriers{part.surfaces->place_carrier(t, q_of(q, place), detected.a),
+                                     part.surfaces->place_carrier(t, q_of(q, place), detected.b)};
+  part.surfaces->append_touch_rows(t, carriers, evaluate_pair(t, q, detected),
                                    detected.law->num_tangents, place.first_block, out);
 }
 
@@ -470,7 +486,7 @@ void ContactModel::append_contacts(double t, const VectorXd& q, int begin, int e
                             evaluate_touch(contact.candidate, *objects[contact.a].shape,
                                            poses.pose_a, *objects[contact.b].shape, poses.pose_b)};
     gaps[j] = pair.touch.gap;
-    part.surfaces->append_touch_rows(t, q_of(q, place), pair, contact.law->num_tangents,
+    part.surfaces->append_touch_rows(t, poses.carriers(), pair, contact.law->num_tangents,
                                      place.first_block, out);
   }
 }

@@ -40,6 +40,18 @@ RigidBodySystem::RigidBodySystem(RigidBodyDescription description)
   set_coupling_offsets();
 }
 
+/// Bit k: does not move along axis k of the world, and turns about it alone.
+unsigned RigidBodySystem::find_planar_axes(const BodyDescription& body) {
+  if (body.motion == BodyDescription::Motion::kStatic) return kAllAxes;
+  if (body.motion == BodyDescription::Motion::kKinematic) return 0;
+  unsigned axes = 0;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (!body.free_axes[axis] && !body.free_axes[3 + (axis + 1) % 3] &&
+        !body.free_axes[3 + (axis + 2) % 3])
+      axes |= 1u << axis;
+  return axes;
+}
+
 void RigidBodySystem::add_bodies() {
   int q_offset = 0, v_offset = 0, mass_start = 0;
   for (const BodyDescription& description : description_.bodies) {
@@ -77,6 +89,7 @@ void RigidBodySystem::add_bodies() {
       mass_start += body.num_dofs * body.num_dofs;
       block_body_.push_back(static_cast<int>(bodies_.size()));
     }
+    body.planar_axes = find_planar_axes(description);
     bodies_.push_back(body);
   }
   angle_start_ = q_offset;

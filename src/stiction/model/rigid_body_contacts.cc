@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -219,16 +220,10 @@ void RigidBodySystem::bound_displacement(double t_from, const ConstVectorRef& fr
 /// The world axis along which neither of two bodies moves and about which alone they turn; −1 if
 /// there is none.
 int RigidBodySystem::find_plane_of(int body_a, int body_b) const {
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto is_planar = [&](int body) {
-      if (motion_of(body) == BodyDescription::Motion::kStatic) return true;
-      const auto& free = description_.bodies[body].free_axes;
-      return bodies_[body].motion < 0 && !free[axis] && !free[3 + (axis + 1) % 3] &&
-             !free[3 + (axis + 2) % 3];
-    };
-    if (is_planar(body_a) && is_planar(body_b)) return axis;
-  }
-  return -1;
+  unsigned axes = kAllAxes;
+  for (const int body : {body_a, body_b})
+    if (body != kWorld) axes &= bodies_[body].planar_axes;
+  return axes == 0 ? -1 : std::countr_zero(axes);
 }
 
 std::vector<const ContactInfo*> RigidBodySystem::laws() const {
@@ -294,10 +289,11 @@ void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bo
   }
 }
 
-void RigidBodySystem::append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
-                                        int num_tangents, int first_block, RowSet& out) const {
+void RigidBodySystem::append_touch_rows(double t, const std::array<Pose, 2>& carriers,
+                                        const TouchingPair& pair, int num_tangents, int first_block,
+                                        RowSet& out) const {
   const std::array<int, 2> bodies{objects_[pair.a].body, objects_[pair.b].body};
-  const Pose a = pose_of(t, q, bodies[0]), b = pose_of(t, q, bodies[1]);
+  const Pose &a = carriers[0], &b = carriers[1];
   const Directions directions = directions_of(pair, num_tangents);
   const Vector3d arm_a = pair.touch.point - a.position, arm_b = pair.touch.point - b.position;
   std::array<PairRow, 3> rows;

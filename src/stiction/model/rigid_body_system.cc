@@ -54,6 +54,10 @@ void store(const Quaterniond& from, double* q) {
 /// The free components of a force (world force, body torque) or of a row.
 template <class Six>
 void RigidBodySystem::project(const Body& body, const Six& six, double* out) const {
+  if (body.num_dofs == 6) {  // all of them, in their order
+    for (int i = 0; i < 6; ++i) out[i] = six[i];
+    return;
+  }
   for (int i = 0; i < body.num_linear; ++i) out[i] = six[body.linear[i]];
   out += body.num_linear;
   if (body.num_angular == 3)

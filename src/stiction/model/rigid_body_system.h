@@ -162,6 +162,9 @@ class RigidBodySystem final : public System, public Surfaces {
   Pose place_object(double t, const ConstVectorRef& q, int object) const override {
     return pose_of(t, q, objects_[object].body) * shapes_[object].frame;
   }
+  Pose place_carrier(double t, const ConstVectorRef& q, int object) const override {
+    return pose_of(t, q, objects_[object].body);
+  }
   void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const override;
   void bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v, double h,
                     std::span<double> distances) const override;
@@ -169,7 +172,7 @@ class RigidBodySystem final : public System, public Surfaces {
                           const ConstVectorRef& to, std::span<double> distances) const override;
   std::vector<const ContactInfo*> laws() const override;
   const ContactInfo& law_of(const TouchingPair& pair) const override;
-  void append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
+  void append_touch_rows(double t, const std::array<Pose, 2>& carriers, const TouchingPair& pair,
                          int num_tangents, int first_block, RowSet& out) const override;
   std::array<Eigen::Vector3d, 2> tangents_of(const TouchingPair& pair,
                                              int num_tangents) const override;
@@ -188,6 +191,7 @@ class RigidBodySystem final : public System, public Surfaces {
     int mass_start = 0;           // of its block among the mass matrices
     int motion = -1;              // of a kinematic body, into motions_
     int recorded = -1;            // place among the bodies of a recording
+    unsigned planar_axes = 0;     // find_planar_axes
     Eigen::Vector3d inverse_inertia = Eigen::Vector3d::Zero();  // 1/I_ii, of free rotations
     Eigen::Vector3d axis = Eigen::Vector3d::Zero();    // the one free rotation, in the body's frame
     Eigen::Vector3d center = Eigen::Vector3d::Zero();  // of mass, in the body's frame
@@ -250,6 +254,8 @@ class RigidBodySystem final : public System, public Surfaces {
   void add_shapes();
   void add_laws();
   void list_untouched_bodies();
+  static constexpr unsigned kAllAxes = 7;
+  static unsigned find_planar_axes(const BodyDescription& body);
   BodyDescription::Motion motion_of(int body) const;
   Pose from_center(int body, const Pose& in_body_frame) const;
   int add_target(const Expression& value);

@@ -34,6 +34,8 @@ class Surfaces {
   virtual int block_of_object(int object) const = 0;
   /// Pose of a shape in the world.
   virtual Pose place_object(double t, const ConstVectorRef& q, int object) const = 0;
+  /// Pose of the body that carries a shape.
+  virtual Pose place_carrier(double t, const ConstVectorRef& q, int object) const = 0;
   /// Of all shapes.
   virtual void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const = 0;
   /// How far any point of each shape moves in the time h, at most: at constant velocities v, and by
@@ -48,9 +50,11 @@ class Surfaces {
   virtual std::vector<const ContactInfo*> laws() const = 0;
   /// The law of contact of two shapes; one tangent where all motion is in a plane.
   virtual const ContactInfo& law_of(const TouchingPair& pair) const = 0;
-  /// Rows of a contact as in System::append_contact_rows.
-  virtual void append_touch_rows(double t, const ConstVectorRef& q, const TouchingPair& pair,
-                                 int num_tangents, int first_block, RowSet& out) const = 0;
+  /// Rows of a contact as in System::append_contact_rows; `carriers` are the poses of the two
+  /// bodies, which many contacts have in common.
+  virtual void append_touch_rows(double t, const std::array<Pose, 2>& carriers,
+                                 const TouchingPair& pair, int num_tangents, int first_block,
+                                 RowSet& out) const = 0;
   /// The tangents of those rows in the world; zero where there are fewer.
   virtual std::array<Eigen::Vector3d, 2> tangents_of(const TouchingPair& pair,
                                                      int num_tangents) const = 0;
