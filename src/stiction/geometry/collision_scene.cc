@@ -10,6 +10,7 @@
 
 #include "stiction/base/error.h"
 #include "stiction/base/prefetch.h"
+#include "stiction/geometry/ball_contacts.h"
 
 namespace stiction {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 /// Few enough that threads finish together, many enough that taking one costs nothing.
 constexpr int kPairsPerPart = 256;
 constexpr int kBoxPairsPerPart = 4096;
+constexpr int kBoxPairsAtATime = 512;
 
 /// A hull has some kilobytes. So many hulls leave the cache before they are met again, if pairs are
 /// looked at in the order of their indices.
@@ -65,6 +67,7 @@ int CollisionScene::add(CollisionObject object) {
     shapes_.emplace_back();
     is_static_.emplace_back();
     balls_.emplace_back();
+    sphere_radii_.emplace_back();
   } else {
     std::pop_heap(free_objects_.begin(), free_objects_.end(), std::greater<>());
     place = free_objects_.back();
@@ -76,6 +79,8 @@ int CollisionScene::add(CollisionObject object) {
     moving_.insert(std::lower_bound(moving_.begin(), moving_.end(), place), place);
   }
   shapes_[index(place)] = object.shape.get();
+  const bool is_sphere = object.shape->kind() == ShapeKind::kSphere;
+  sphere_radii_[index(place)] = is_sphere ? object.shape->core_radius() : 0;
   if (object.shape->kind() == ShapeKind::kConvex) ++num_hulls_;
   is_static_[index(place)] = object.is_static ? 1 : 0;
   objects_[index(place)] = std::move(object);
@@ -108,17 +113,25 @@ void CollisionScene::exclude_bodies(std::span<const std::pair<int, int>> pairs) 
   broad_phase_.exclude_owners(pairs);
 }
 
-CollisionScene::Ball CollisionScene::compute_ball(const CollisionShape& shape, const Pose& pose) {
+CollisionScene::Ball CollisionScene::compute_ball(int object, const Pose& pose) const {
+  if (const double radius = sphere_radii_[index(object)]; radius > 0)
+    return {pose.position, radius + rounding_of(pose.position, radius)};
+  const CollisionShape& shape = *shapes_[index(object)];
   const Eigen::Vector3d center = pose.position + pose.rotation * shape.center();
   const double radius = shape.bounding_radius();
   const double size = shape.center().cwiseAbs().sum() + radius;
   return {center, radius + rounding_of(pose.position, size)};
 }
 
+Bounds CollisionScene::compute_bounds(int object, const Pose& pose) const {
+  if (const double radius = sphere_radii_[index(object)]; radius > 0)
+    return {pose.position.array() - radius, pose.position.array() + radius};
+  return shapes_[index(object)]->bounds(pose);
+}
+
 void CollisionScene::place(int object, const Pose& pose, double reach) {
-  const CollisionShape& shape = *shapes_[index(object)];
-  balls_[index(object)] = compute_ball(shape, pose);
-  Bounds bounds = shape.bounds(pose);
+  balls_[index(object)] = compute_ball(object, pose);
+  Bounds bounds = compute_bounds(object, pose);
   bounds.widen(reach);
   widen_by_rounding(pose, bounds);
   if (broad_phase_.is_present(object)) {
@@ -206,9 +219,8 @@ void CollisionScene::select_near(std::span<const IndexPair> box_pairs,
 
 /// Pairs without hulls first, as they are sorted; then the others by where their hull is in the
 /// tree, so that each hull is brought into the cache about once, not once for each of its pairs.
-/// False if that is the order in which they are. It shows in no result.
-bool CollisionScene::update_order() {
-  if (num_hulls_ < kManyHulls) return false;
+/// It shows in no result.
+void CollisionScene::update_order() {
   const auto place_of = [&](int object) {
     return shapes_[index(object)]->kind() == ShapeKind::kConvex
                ? broad_phase_.place_in_tree(object) + 1
@@ -226,7 +238,6 @@ bool CollisionScene::update_order() {
   for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
   for (std::size_t k = 0; k < near_.size(); ++k)
     order_[index(starts_[index(found_[k].part)]++)] = static_cast<int>(k);
-  return true;
 }
 
 /// Appends to `out`.
@@ -236,15 +247,19 @@ CollisionScene::Found CollisionScene::collect_pair(const IndexPair& pair,
                                                    ContactWorkspace& workspace,
                                                    ContactList& out) const {
   const auto [a, b] = pair;
-  const ContactOptions contact_options{
-      .reach = options.reach + reach_of(a, options) + reach_of(b, options),
-      .reduces = options.reduces,
-      .wants_alternatives = options.wants_alternatives};
+  const double reach = options.reach + reach_of(a, options) + reach_of(b, options);
   const int first = static_cast<int>(out.candidates.size());
   const int first_patch = static_cast<int>(out.patches.size());
   const int first_group = out.num_groups;
-  collect_contacts(*shapes_[index(a)], poses[index(a)], *shapes_[index(b)], poses[index(b)],
-                   contact_options, workspace, out);
+  if (!are_spheres(pair) ||
+      !try_collect_spheres({balls_[index(a)].center, sphere_radii_[index(a)]},
+                           {balls_[index(b)].center, sphere_radii_[index(b)]}, reach, out)) {
+    const ContactOptions contact_options{.reach = reach,
+                                         .reduces = options.reduces,
+                                         .wants_alternatives = options.wants_alternatives};
+    collect_contacts(*shapes_[index(a)], poses[index(a)], *shapes_[index(b)], poses[index(b)],
+                     contact_options, workspace, out);
+  }
   return {.part = 0,
           .first_group = first_group,
           .num_groups = out.num_groups - first_group,
@@ -253,22 +268,39 @@ CollisionScene::Found CollisionScene::collect_pair(const IndexPair& pair,
                    static_cast<int>(out.patches.size()) - first_patch}};
 }
 
-/// As the pairs are sorted, straight to where the contacts belong.
-void CollisionScene::collect_in_order(std::span<const Pose> poses, const DetectionOptions& options,
+/// The first of a pair is mostly that of the pair before.
+[[gnu::always_inline]] inline void CollisionScene::prefetch_second(
+    const IndexPair& later, std::span<const Pose> poses) const {
+  if (are_spheres(later)) return;
+  prefetch(&poses[index(later.second)], sizeof(Pose));
+  prefetch(shapes_[index(later.second)], kShapeBytes);
+}
+
+/// As the pairs are sorted, straight to where the contacts belong. Few pairs at a time, so that
+/// balls that were compared are still at hand when they are spheres that touch.
+void CollisionScene::collect_in_order(std::span<const IndexPair> box_pairs,
+                                      std::span<const Pose> poses, const DetectionOptions& options,
                                       Detection& out) {
   out.pairs.clear();
   out.contacts.clear();
-  for (std::size_t k = 0; k < near_.size(); ++k) {
-    const int later = near_[std::min(k + kShapesAhead, near_.size() - 1)].second;
-    prefetch(&poses[index(later)], sizeof(Pose));
-    prefetch(shapes_[index(later)], kShapeBytes);
-    const Found found = collect_pair(near_[k], poses, options, workspaces_[0], out.contacts);
-    if (found.pair.num_candidates > 0) out.pairs.push_back(found.pair);
+  near_.resize(kBoxPairsAtATime);
+  const int num_parts = count_parts(box_pairs.size(), kBoxPairsAtATime);
+  for (int part = 0; part < num_parts; ++part) {
+    const std::size_t count =
+        index(select_near(part_of(box_pairs, part, kBoxPairsAtATime), options, near_.data()));
+    for (std::size_t k = 0; k < std::min(kShapesAhead, count); ++k)
+      prefetch_second(near_[k], poses);
+    for (std::size_t k = 0; k < count; ++k) {
+      prefetch_second(near_[std::min(k + kShapesAhead, count - 1)], poses);
+      const Found found = collect_pair(near_[k], poses, options, workspaces_[0], out.contacts);
+      if (found.pair.num_candidates > 0) out.pairs.push_back(found.pair);
+    }
   }
 }
 
 [[gnu::always_inline]] inline void CollisionScene::prefetch_shapes(
     const IndexPair& later, std::span<const Pose> poses) const {
+  if (are_spheres(later)) return;
   for (const int object : {later.first, later.second}) {
     prefetch(&poses[index(object)], sizeof(Pose));
     prefetch(shapes_[index(object)], sizeof(CollisionShape));
@@ -312,12 +344,15 @@ void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<con
                              const DetectionOptions& options, Detection& out) {
   out.num_box_pairs = static_cast<int>(box_pairs.size());
   workspaces_.resize(index(pool_->num_threads()));
+  const bool is_reordered = num_hulls_ >= kManyHulls;
+  const bool is_small = box_pairs.size() <= 2 * kPairsPerPart;  // of which half are apart
+  if (!is_reordered && (pool_->num_threads() == 1 || is_small))
+    return collect_in_order(box_pairs, poses, options, out);
   select_near(box_pairs, options);
-  const bool is_reordered = update_order();
   const int num_parts = count_parts(near_.size(), pairs_per_part());
-  if (!is_reordered && (pool_->num_threads() == 1 || num_parts < 2))
-    return collect_in_order(poses, options, out);
-  if (!is_reordered) {
+  if (is_reordered) {
+    update_order();
+  } else {
     order_.resize(near_.size());
     std::iota(order_.begin(), order_.end(), 0);
   }

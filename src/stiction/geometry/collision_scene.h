@@ -104,19 +104,24 @@ class CollisionScene {
   };
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   void check_object(int object) const;
-  static Ball compute_ball(const CollisionShape& shape, const Pose& pose);
+  Ball compute_ball(int object, const Pose& pose) const;
+  Bounds compute_bounds(int object, const Pose& pose) const;
   void place(int object, const Pose& pose, double reach);
   double reach_of(int object, const DetectionOptions& options) const;
   bool is_still(int object, const DetectionOptions& options) const;
   void select_near(std::span<const IndexPair> box_pairs, const DetectionOptions& options);
   int select_near(std::span<const IndexPair> box_pairs, const DetectionOptions& options,
                   IndexPair* near) const;
-  bool update_order();
+  void update_order();
   Found collect_pair(const IndexPair& pair, std::span<const Pose> poses,
                      const DetectionOptions& options, ContactWorkspace& workspace,
                      ContactList& out) const;
-  void collect_in_order(std::span<const Pose> poses, const DetectionOptions& options,
-                        Detection& out);
+  void collect_in_order(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
+                        const DetectionOptions& options, Detection& out);
+  bool are_spheres(const IndexPair& pair) const {
+    return (sphere_radii_[index(pair.first)] > 0) & (sphere_radii_[index(pair.second)] > 0);
+  }
+  void prefetch_second(const IndexPair& later, std::span<const Pose> poses) const;
   void prefetch_shapes(const IndexPair& later, std::span<const Pose> poses) const;
   void prefetch_hulls(const IndexPair& later, const IndexPair& soon) const;
   int pairs_per_part() const;
@@ -133,10 +138,11 @@ class CollisionScene {
   std::vector<const CollisionShape*> shapes_;
   std::vector<char> is_static_;
   std::vector<Ball> balls_;
-  std::vector<int> free_objects_;  // a heap, smallest first
-  std::vector<int> moving_;        // objects that are not static, sorted
-  std::vector<int> moved_static_;  // static ones whose bounds are to be computed
-  int num_hulls_ = 0;              // objects that are convex hulls
+  std::vector<double> sphere_radii_;  // [m]; 0 for all other shapes
+  std::vector<int> free_objects_;     // a heap, smallest first
+  std::vector<int> moving_;           // objects that are not static, sorted
+  std::vector<int> moved_static_;     // static ones whose bounds are to be computed
+  int num_hulls_ = 0;                 // objects that are convex hulls
   // Scratch of collect:
   std::vector<ContactWorkspace> workspaces_;  // one per thread
   std::vector<IndexPair> near_;               // pairs that are not apart as balls, sorted

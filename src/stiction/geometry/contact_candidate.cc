@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stiction/base/check.h"
+#include "stiction/geometry/ball_contacts.h"
 #include "stiction/geometry/collision_shape.h"
 #include "stiction/geometry/distance.h"
 
@@ -33,16 +34,6 @@ Vector3d any_normal_to(const Vector3d& direction) {
   int smallest = 0;
   direction.cwiseAbs().minCoeff(&smallest);
   return direction.cross(Vector3d::Unit(smallest)).normalized();
-}
-
-/// Of a ball about x and one about y, from y to x; `fallback` where the centres coincide.
-Touch touch_of_balls(const Vector3d& x, double radius_x, const Vector3d& y, double radius_y,
-                     double side, const Vector3d& fallback) {
-  const Vector3d offset = x - y;
-  const double distance = offset.norm();
-  const Vector3d normal = distance > 0 ? Vector3d(offset * (side / distance)) : fallback;
-  const double gap = side * distance - radius_x - radius_y;
-  return {gap, normal, (x + y + (radius_y - radius_x) * normal) / 2};
 }
 
 Touch touch_of_points(const PlacedFeature& a, const PlacedFeature& b, double side) {
