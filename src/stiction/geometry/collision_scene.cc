@@ -52,6 +52,9 @@ std::span<T> part_of(std::span<T> all, int part, int per_part) {
   return all.subspan(first, std::min(static_cast<std::size_t>(per_part), all.size() - first));
 }
 
+/// 1 and more than what a distance loses by rounding of positions that are as far from the origin.
+constexpr double kWidened = 1 + 256 * std::numeric_limits<double>::epsilon();
+
 /// [m] more than what positions of this magnitude lose by rounding on the way to a distance.
 double rounding_of(const Eigen::Vector3d& position, double size) {
   return 32 * std::numeric_limits<double>::epsilon() * (position.cwiseAbs().sum() + size);
@@ -67,7 +70,6 @@ int CollisionScene::add(CollisionObject object) {
     shapes_.emplace_back();
     is_static_.emplace_back();
     balls_.emplace_back();
-    sphere_radii_.emplace_back();
   } else {
     std::pop_heap(free_objects_.begin(), free_objects_.end(), std::greater<>());
     place = free_objects_.back();
@@ -80,7 +82,7 @@ int CollisionScene::add(CollisionObject object) {
   }
   shapes_[index(place)] = object.shape.get();
   const bool is_sphere = object.shape->kind() == ShapeKind::kSphere;
-  sphere_radii_[index(place)] = is_sphere ? object.shape->core_radius() : 0;
+  balls_[index(place)] = {{0, 0, 0}, is_sphere ? object.shape->core_radius() : -1};
   if (object.shape->kind() == ShapeKind::kConvex) ++num_hulls_;
   is_static_[index(place)] = object.is_static ? 1 : 0;
   objects_[index(place)] = std::move(object);
@@ -113,25 +115,27 @@ void CollisionScene::exclude_bodies(std::span<const std::pair<int, int>> pairs) 
   broad_phase_.exclude_owners(pairs);
 }
 
-CollisionScene::Ball CollisionScene::compute_ball(int object, const Pose& pose) const {
-  if (const double radius = sphere_radii_[index(object)]; radius > 0)
-    return {pose.position, radius + rounding_of(pose.position, radius)};
-  const CollisionShape& shape = *shapes_[index(object)];
+/// Rounding of the sizes and positions of both shapes goes into what is not a sphere: where the two
+/// touch, the position of the other is no further than its own and the distance together, of which
+/// select_near adds a part.
+CollisionScene::Ball CollisionScene::compute_ball(const CollisionShape& shape, const Pose& pose) {
   const Eigen::Vector3d center = pose.position + pose.rotation * shape.center();
   const double radius = shape.bounding_radius();
   const double size = shape.center().cwiseAbs().sum() + radius;
-  return {center, radius + rounding_of(pose.position, size)};
-}
-
-Bounds CollisionScene::compute_bounds(int object, const Pose& pose) const {
-  if (const double radius = sphere_radii_[index(object)]; radius > 0)
-    return {pose.position.array() - radius, pose.position.array() + radius};
-  return shapes_[index(object)]->bounds(pose);
+  return {center, -(radius + 2 * rounding_of(pose.position, size))};
 }
 
 void CollisionScene::place(int object, const Pose& pose, double reach) {
-  balls_[index(object)] = compute_ball(object, pose);
-  Bounds bounds = compute_bounds(object, pose);
+  Ball& ball = balls_[index(object)];
+  Bounds bounds;
+  if (ball.is_sphere()) {
+    ball.center = pose.position;
+    bounds = {ball.center.array() - ball.radius(), ball.center.array() + ball.radius()};
+  } else {
+    const CollisionShape& shape = *shapes_[index(object)];
+    ball = compute_ball(shape, pose);
+    bounds = shape.bounds(pose);
+  }
   bounds.widen(reach);
   widen_by_rounding(pose, bounds);
   if (broad_phase_.is_present(object)) {
@@ -191,8 +195,8 @@ int CollisionScene::select_near(std::span<const IndexPair> box_pairs,
     prefetch(&balls_[index(later)]);
     if (!options.still.empty() && is_still(a, options) && is_still(b, options)) continue;
     const Ball &ball_a = balls_[index(a)], &ball_b = balls_[index(b)];
-    const double limit =
-        ball_a.radius + ball_b.radius + options.reach + reach_of(a, options) + reach_of(b, options);
+    const double limit = kWidened * (ball_a.radius() + ball_b.radius() + options.reach +
+                                     reach_of(a, options) + reach_of(b, options));
     near[count] = box_pairs[k];
     // Without a branch, which would be guessed wrongly half of the time.
     count += (ball_a.center - ball_b.center).squaredNorm() > limit * limit ? 0 : 1;
@@ -252,8 +256,8 @@ CollisionScene::Found CollisionScene::collect_pair(const IndexPair& pair,
   const int first_patch = static_cast<int>(out.patches.size());
   const int first_group = out.num_groups;
   if (!are_spheres(pair) ||
-      !try_collect_spheres({balls_[index(a)].center, sphere_radii_[index(a)]},
-                           {balls_[index(b)].center, sphere_radii_[index(b)]}, reach, out)) {
+      !try_collect_spheres({balls_[index(a)].center, balls_[index(a)].radius()},
+                           {balls_[index(b)].center, balls_[index(b)].radius()}, reach, out)) {
     const ContactOptions contact_options{.reach = reach,
                                          .reduces = options.reduces,
                                          .wants_alternatives = options.wants_alternatives};

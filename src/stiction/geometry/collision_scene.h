@@ -6,6 +6,7 @@
 // objects with the same `body`; those never meet.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -90,10 +91,13 @@ class CollisionScene {
                const DetectionOptions& options, Detection& out);
 
  private:
-  /// Holds an object where it was placed last; wider than it need be by more than rounding.
-  struct Ball {
+  /// Holds an object where it was placed last: half a line of the cache. That of a sphere is the
+  /// sphere; others are wider than they need be by more than rounding, that of what they meet too.
+  struct alignas(32) Ball {
     Eigen::Vector3d center = Eigen::Vector3d::Zero();  // [m] in the world
-    double radius = 0;                                 // [m]
+    double signed_radius = 0;                          // [m] negative where it is no sphere
+    double radius() const { return std::abs(signed_radius); }
+    bool is_sphere() const { return signed_radius > 0; }
   };
   /// What was found for one pair, in the list of its part.
   struct Found {
@@ -104,8 +108,7 @@ class CollisionScene {
   };
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   void check_object(int object) const;
-  Ball compute_ball(int object, const Pose& pose) const;
-  Bounds compute_bounds(int object, const Pose& pose) const;
+  static Ball compute_ball(const CollisionShape& shape, const Pose& pose);
   void place(int object, const Pose& pose, double reach);
   double reach_of(int object, const DetectionOptions& options) const;
   bool is_still(int object, const DetectionOptions& options) const;
@@ -119,7 +122,7 @@ class CollisionScene {
   void collect_in_order(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
                         const DetectionOptions& options, Detection& out);
   bool are_spheres(const IndexPair& pair) const {
-    return (sphere_radii_[index(pair.first)] > 0) & (sphere_radii_[index(pair.second)] > 0);
+    return balls_[index(pair.first)].is_sphere() && balls_[index(pair.second)].is_sphere();
   }
   void prefetch_second(const IndexPair& later, std::span<const Pose> poses) const;
   void prefetch_shapes(const IndexPair& later, std::span<const Pose> poses) const;
@@ -138,7 +141,6 @@ class CollisionScene {
   std::vector<const CollisionShape*> shapes_;
   std::vector<char> is_static_;
   std::vector<Ball> balls_;
-  std::vector<double> sphere_radii_;  // [m]; 0 for all other shapes
   std::vector<int> free_objects_;     // a heap, smallest first
   std::vector<int> moving_;           // objects that are not static, sorted
   std::vector<int> moved_static_;     // static ones whose bounds are to be computed
