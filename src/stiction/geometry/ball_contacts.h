@@ -31,8 +31,9 @@ struct PlacedSphere {
 
 /// What collect_contacts appends for two spheres, to the bit. False, with nothing done, where the
 /// centres have a coordinate in common: which zero the difference is then hangs on the rotations.
-[[nodiscard]] inline bool try_collect_spheres(const PlacedSphere& a, const PlacedSphere& b,
-                                              double reach, ContactList& out) {
+[[nodiscard, gnu::always_inline]] inline bool try_collect_spheres(const PlacedSphere& a,
+                                                                  const PlacedSphere& b,
+                                                                  double reach, ContactList& out) {
   const Eigen::Vector3d offset = a.center - b.center;
   if (offset.x() == 0 || offset.y() == 0 || offset.z() == 0) return false;
   const double limit = a.radius + b.radius + reach;

@@ -141,10 +141,10 @@ class CollisionScene {
   std::vector<const CollisionShape*> shapes_;
   std::vector<char> is_static_;
   std::vector<Ball> balls_;
-  std::vector<int> free_objects_;     // a heap, smallest first
-  std::vector<int> moving_;           // objects that are not static, sorted
-  std::vector<int> moved_static_;     // static ones whose bounds are to be computed
-  int num_hulls_ = 0;                 // objects that are convex hulls
+  std::vector<int> free_objects_;  // a heap, smallest first
+  std::vector<int> moving_;        // objects that are not static, sorted
+  std::vector<int> moved_static_;  // static ones whose bounds are to be computed
+  int num_hulls_ = 0;              // objects that are convex hulls
   // Scratch of collect:
   std::vector<ContactWorkspace> workspaces_;  // one per thread
   std::vector<IndexPair> near_;               // pairs that are not apart as balls, sorted
