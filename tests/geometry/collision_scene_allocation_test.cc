@@ -42,7 +42,7 @@ using Eigen::Vector3d;
 /// Swings with a period of 40 steps, so that the second period asks for nothing new.
 struct Swing {
   Vector3d center, shift;
-  Vector3d at(int step) const { return center + std::sin(step * M_PI / 20) * shift; }
+  Vector3d at(double step) const { return center + std::sin(step * M_PI / 20) * shift; }
 };
 
 std::vector<Swing> make_swings(int count, double most) {
@@ -122,6 +122,34 @@ TEST(CollisionSceneAllocation, NoneOnceWarmWithManyHulls) {
   const Shapes shapes = {std::make_shared<const CollisionShape>(std::move(hull)),
                          std::make_shared<const CollisionShape>(Sphere{0.5})};
   for (const int num_threads : {1, 2}) expect_no_allocation(shapes, num_threads);
+}
+
+/// Objects that swing out of step never lie again as they lay: the pairs that one part of the work
+/// gets, and their contacts, are others in each step.
+TEST(CollisionSceneAllocation, NoneOnceWarmWhereNothingRepeats) {
+  Random random(23);
+  Convex hull;
+  for (int i = 0; i < 20; ++i)
+    hull.points.push_back(0.5 * random_vector(random, -1, 1).normalized());
+  const Shapes shapes = {std::make_shared<const CollisionShape>(std::move(hull)),
+                         std::make_shared<const CollisionShape>(Sphere{0.5}),
+                         std::make_shared<const CollisionShape>(Box{{0.8, 0.7, 0.9}})};
+  CollisionScene scene(2);
+  const std::vector<Swing> swings = make_swings(1200, 0.3);
+  std::vector<double> speeds;
+  for (int i = 0; i < 1200; ++i) {
+    scene.add({.shape = shapes[static_cast<std::size_t>(i) % shapes.size()], .body = i});
+    speeds.push_back(random.uniform(0.5, 2));
+  }
+  std::vector<Pose> poses(1200);
+  Detection detection;
+  long before = 0;
+  for (int step = 0; step < 600; ++step) {
+    if (step == 200) before = testing::num_allocations();
+    for (std::size_t i = 0; i < 1200; ++i) poses[i].position = swings[i].at(step * speeds[i]);
+    scene.detect(poses, {.reach = 0.02}, detection);
+  }
+  EXPECT_EQ(testing::num_allocations(), before);
 }
 
 }  // namespace

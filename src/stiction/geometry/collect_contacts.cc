@@ -99,6 +99,15 @@ void ContactList::clear() {
   num_groups = 0;
 }
 
+void ContactWorkspace::reserve(int num_corners) {
+  reference.reserve(num_corners);
+  incident.reserve(num_corners);
+  const auto size = static_cast<std::size_t>(num_corners);
+  for (std::vector<Eigen::Vector3d>* items : {&places, &all_places}) items->reserve(size);
+  for (std::vector<int>* items : {&order, &hull, &queue}) items->reserve(size);
+  for (std::vector<std::uint8_t>* items : {&marks, &inside}) items->reserve(size);
+}
+
 void collect_contacts(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
                       const Pose& pose_b, const ContactOptions& options,
                       ContactWorkspace& workspace, ContactList& out) {

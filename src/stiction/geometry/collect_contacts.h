@@ -61,6 +61,10 @@ struct ContactWorkspace {
   SurfaceWorkspace surface{};
   Polytope box_a = Polytope::make_box(Eigen::Vector3d::Ones());  // see ContactPair::polytope_a
   Polytope box_b = Polytope::make_box(Eigen::Vector3d::Ones());
+
+  /// Room for faces and bodies of so many corners, before any is met: of several threads, each may
+  /// meet its largest late.
+  void reserve(int num_corners);
 };
 
 /// Appends the candidates and patches of one pair: none if the shapes are further apart than

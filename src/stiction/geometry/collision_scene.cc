@@ -20,6 +20,9 @@ constexpr int kPairsPerPart = 256;
 constexpr int kBoxPairsPerPart = 4096;
 constexpr int kBoxPairsAtATime = 512;
 
+/// Faces and overlaps of faces have fewer corners mostly; where they have more, storage grows.
+constexpr int kCornersOfAWorkspace = 128;
+
 /// A hull has some kilobytes. So many hulls leave the cache before they are met again, if pairs are
 /// looked at in the order of their indices.
 constexpr int kManyHulls = 256;
@@ -51,6 +54,12 @@ void widen_by_rounding(const Pose& pose, Bounds& bounds) {
   place.num_candidates = pair.num_candidates;
   place.first_patch = pair.first_patch;
   place.num_patches = pair.num_patches;
+}
+
+/// Room for half as much again as `count`; if there is not, for twice as much.
+template <typename T>
+void reserve_more(std::size_t count, std::vector<T>& items) {
+  if (items.capacity() < count + count / 2) items.reserve(2 * count);
 }
 
 int count_parts(std::size_t count, int per_part) {
@@ -358,7 +367,10 @@ void CollisionScene::collect_part(int part, std::span<const Pose> poses,
 void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
                              const DetectionOptions& options, Detection& out) {
   out.num_box_pairs = static_cast<int>(box_pairs.size());
-  workspaces_.resize(index(pool_->num_threads()));
+  if (workspaces_.empty()) {
+    workspaces_.resize(index(pool_->num_threads()));
+    for (ContactWorkspace& workspace : workspaces_) workspace.reserve(kCornersOfAWorkspace);
+  }
   const bool is_reordered = num_hulls_ >= kManyHulls;
   const bool is_small = box_pairs.size() <= 2 * kPairsPerPart;  // of which half are apart
   if (!is_reordered && (pool_->num_threads() == 1 || is_small))
@@ -372,7 +384,7 @@ void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<con
     std::iota(order_.begin(), order_.end(), 0);
   }
   found_.resize(near_.size());
-  if (parts_.size() < index(num_parts)) parts_.resize(index(num_parts));
+  if (parts_.size() < index(num_parts)) parts_.resize(index(num_parts) + index(num_parts) / 8 + 1);
   pool_->run(num_parts, [&](int part, int worker) {
     collect_part(part, poses, options, workspaces_[index(worker)]);
   });
@@ -380,6 +392,27 @@ void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<con
   for (int part = 0; part < num_parts; ++part)
     out.contacts.num_reduced += parts_[index(part)].num_reduced;
   join_parts(out);
+  reserve_parts(num_parts);
+}
+
+/// A part gets other pairs in the next step, mostly some of those next to its own: it gets room for
+/// what they have and half as much again, and parts that were not needed for what the last one has.
+/// Otherwise a list here or there would have to grow for ever.
+void CollisionScene::reserve_parts(int num_parts) {
+  if (num_parts == 0 || pool_->num_threads() == 1) return;
+  const auto size_of = [&](int part) {
+    const ContactList& list = parts_[index(std::clamp(part, 0, num_parts - 1))];
+    return std::pair(list.candidates.size(), list.patches.size());
+  };
+  for (int part = 0; part < static_cast<int>(parts_.size()); ++part) {
+    std::size_t num_candidates = 0, num_patches = 0;
+    for (const int near : {part - 1, part, part + 1}) {
+      num_candidates = std::max(num_candidates, size_of(near).first);
+      num_patches = std::max(num_patches, size_of(near).second);
+    }
+    reserve_more(num_candidates, parts_[index(part)].candidates);
+    reserve_more(num_patches, parts_[index(part)].patches);
+  }
 }
 
 /// Gives what was found its place, as if the pairs had been looked at as they are sorted; found_

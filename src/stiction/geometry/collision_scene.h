@@ -130,6 +130,7 @@ class CollisionScene {
   int pairs_per_part() const;
   void collect_part(int part, std::span<const Pose> poses, const DetectionOptions& options,
                     ContactWorkspace& workspace);
+  void reserve_parts(int num_parts);
   void place_found(Detection& out);
   void join_parts(Detection& out);
   void copy_found(const Found& found, const CollisionPair& place, ContactList& out) const;

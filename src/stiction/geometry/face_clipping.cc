@@ -30,6 +30,14 @@ int last_not_after(const std::vector<double>& turns, double turn) {
 
 }  // namespace
 
+void ConvexPolygon::reserve(int count) {
+  const auto size = static_cast<std::size_t>(count);
+  vertices_.reserve(size);
+  normals_.reserve(size);
+  for (std::vector<double>* items : {&offsets_, &vertex_turns_, &normal_turns_})
+    items->reserve(size);
+}
+
 void ConvexPolygon::clear() {
   vertices_.clear();
   normals_.clear();

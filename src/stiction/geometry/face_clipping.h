@@ -21,6 +21,8 @@ struct ClippedSegment {
 class ConvexPolygon {
  public:
   void clear();
+  /// Room for so many vertices.
+  void reserve(int count);
   /// Counterclockwise. Vertices must not repeat.
   void add(const Eigen::Vector2d& vertex) { vertices_.push_back(vertex); }
   /// To be called after the last vertex.
