@@ -184,6 +184,21 @@ RelativeMeasure::Levels RelativeMeasure::evaluate(const ContactBlocks& blocks, c
   return sum_up(blocks);
 }
 
+double RelativeMeasure::measure_motion_again(const ContactBlocks& blocks, const double* x,
+                                             const double* u, const double* w,
+                                             std::span<const int> units) {
+  const int n = static_cast<int>(units.size());
+  run_numbers(blocks.workers(), n, kUnitGrain, [&](int begin, int end) {
+    for (int k = begin; k < end; ++k) figures_[units[k]] = measure_unit(blocks, units[k], x, u, w);
+  });
+  double largest = 0;
+  for (const int i : units) {
+    const double motion = figures_[i].motion;
+    largest = motion >= largest || std::isnan(motion) ? motion : largest;
+  }
+  return std::isnan(largest) ? kInfinity : largest;
+}
+
 RelativeMeasure::Figures RelativeMeasure::measure_unit(const ContactBlocks& blocks, int i,
                                                        const double* x, const double* u,
                                                        const double* w) const {

@@ -6,6 +6,7 @@
 // errors (T23) is left to the certificate.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "stiction/solve/contact_blocks.h"
@@ -23,6 +24,12 @@ class RelativeMeasure {
   void prepare(const StepProblem& problem, const ContactBlocks& blocks);
   /// x, u, w are a consistent state.
   Levels evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w);
+  /// (T23) of a unit, as measured last.
+  double motion(int unit) const { return figures_[unit].motion; }
+  /// The same measured anew for some units, relative to the data of the last evaluation; the
+  /// largest, infinite if it is not a number.
+  double measure_motion_again(const ContactBlocks& blocks, const double* x, const double* u,
+                              const double* w, std::span<const int> units);
 
  private:
   /// 1/√ω of normal and tangents (T22); zero where no impulse moves the contact.

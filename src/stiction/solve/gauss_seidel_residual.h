@@ -19,6 +19,14 @@ class GaussSeidelResidual {
   /// The same without the motion of single rows (T23).
   [[nodiscard]] double evaluate_impulses(const ContactBlocks& blocks, const SweepState& state);
 
+  /// The error of a unit's motion (T23), as it was measured last.
+  double motion(int unit) const { return relative_.motion(unit); }
+  /// Measures it anew for some units, in the scales of the last evaluation; the largest.
+  double measure_motion_again(const ContactBlocks& blocks, const SweepState& state,
+                              std::span<const int> units) {
+    return relative_.measure_motion_again(blocks, state.x(), state.u(), state.w(), units);
+  }
+
  private:
   RelativeMeasure::Levels measure_levels(const ContactBlocks& blocks, const SweepState& state);
   double include_published(double level, const ContactBlocks& blocks, const SweepState& state);

@@ -119,9 +119,12 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   int due = 1;
   for (int number = 1; number <= options_.max_iterations; ++number) {
     sweep(number);
+    bool is_focused = false;
     if (number == due || number == options_.max_iterations) {
       due = next_check(number, options_.check_gap);
-      const double level = evaluate(number);
+      double level = evaluate(number);
+      is_focused = level > target_ && focus(number, deadline);
+      if (is_focused) level = evaluate(number);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
         return {SolverStatus::kConverged, number};
       const bool has_stalled =
@@ -129,7 +132,10 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
       if (has_stalled || deadline.has_passed()) return {SolverStatus::kMaxIterations, number};
       if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, number};
     }
-    accelerate(number);
+    if (is_focused)
+      restart_acceleration();
+    else
+      accelerate(number);
     if (number % kRefresh == 0) state_.refresh(blocks_);
   }
   return {SolverStatus::kMaxIterations, options_.max_iterations};
@@ -163,6 +169,20 @@ void NsgsSolver::accelerate(int number) {
     return;
   }
   accelerator.remember(state_.values());
+}
+
+/// What was learned from sweeps over everything does not hold after those over a part.
+void NsgsSolver::restart_acceleration() {
+  if (options_.acceleration == Acceleration::kNone) return;
+  workshop_->accelerator.forget();
+  workshop_->accelerator.remember(state_.values());
+}
+
+/// Sweeps over what is still wrong, if that is little; whether there were any.
+bool NsgsSolver::focus(int number, const Deadline& deadline) {
+  if (!options_.focuses || !SweepFocus::is_for(blocks_, number, options_.measure)) return false;
+  return workshop_->focus.run(blocks_, target_, options_.depth, deadline, workshop_->residual,
+                              workshop_->sweep, state_);
 }
 
 void NsgsSolver::sweep(int number) {

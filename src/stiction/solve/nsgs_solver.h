@@ -32,6 +32,7 @@ struct NsgsOptions {
   int least_sweeps = 0;
   int check_gap = 1;              // at least so many sweeps between checks after the first, 1 to 20
   bool asks_judge = true;         // false: its own residual decides, for callers who ask themselves
+  bool focuses = false;           // sweeps over what is still wrong apart (sweep_focus.h)
   WorkerPool* workers = nullptr;  // to share out the work; must outlive the solver
 };
 
@@ -60,6 +61,8 @@ class NsgsSolver : public Solver {
   SolverReport iterate(const StepProblem& problem, StepSolution& solution);
   void sweep(int number);
   void accelerate(int number);
+  void restart_acceleration();
+  bool focus(int number, const Deadline& deadline);
   double evaluate(int number);
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);

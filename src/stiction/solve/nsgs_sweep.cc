@@ -17,22 +17,23 @@ void NsgsSweep::find_order(const ContactBlocks& blocks) { order_.find(blocks); }
 
 void NsgsSweep::begin(const ContactBlocks& blocks) { memory_.assign(blocks.num_units(), {}); }
 
-void NsgsSweep::run(const ContactBlocks& blocks, const Step& step, SweepState& state) {
+void NsgsSweep::run(const ContactBlocks& blocks, const SweepOrder& order, const Step& step,
+                    SweepState& state) {
   const auto run_phase = [&](int phase) {
     const auto run_task = [&](int number, int) {
-      const std::span<const int> units = order_.task(phase, number);
+      const std::span<const int> units = order.task(phase, number);
       if (step.is_forward)
         for (auto i = units.begin(); i != units.end(); ++i) visit(blocks, *i, step, state);
       else
         for (auto i = units.rbegin(); i != units.rend(); ++i) visit(blocks, *i, step, state);
     };
-    const int num_tasks = order_.num_tasks(phase);
+    const int num_tasks = order.num_tasks(phase);
     if (blocks.workers() != nullptr)
       blocks.workers()->run(num_tasks, run_task);
     else
       for (int k = 0; k < num_tasks; ++k) run_task(k, 0);
   };
-  const int n = order_.num_phases();
+  const int n = order.num_phases();
   for (int k = 0; k < n; ++k) run_phase(step.is_forward ? k : n - 1 - k);
 }
 

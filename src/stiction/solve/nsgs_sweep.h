@@ -22,7 +22,13 @@ class NsgsSweep {
     double quiet_below = 0;      // [√J] a unit that moves less than this is quiet; 0: none is
     bool includes_quiet = true;  // visit units that were quiet for a few sweeps
   };
-  void run(const ContactBlocks& blocks, const Step& step, SweepState& state);
+  void run(const ContactBlocks& blocks, const Step& step, SweepState& state) {
+    run(blocks, order_, step, state);
+  }
+  /// Only those units, in that order.
+  void run(const ContactBlocks& blocks, const SweepOrder& order, const Step& step,
+           SweepState& state);
+  const SweepOrder& order() const { return order_; }
 
  private:
   template <int kDim>

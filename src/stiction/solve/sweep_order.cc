@@ -27,6 +27,17 @@ void SweepOrder::find(const ContactBlocks& blocks) {
     keep_order(blocks);
 }
 
+void SweepOrder::select(const SweepOrder& whole, const std::vector<char>& is_in) {
+  phase_start_ = whole.phase_start_;
+  task_start_.assign(1, 0);
+  units_.clear();
+  for (std::size_t task = 0; task + 1 < whole.task_start_.size(); ++task) {
+    for (int k = whole.task_start_[task]; k < whole.task_start_[task + 1]; ++k)
+      if (is_in[whole.units_[k]]) units_.push_back(whole.units_[k]);
+    task_start_.push_back(static_cast<int>(units_.size()));
+  }
+}
+
 void SweepOrder::keep_order(const ContactBlocks& blocks) {
   units_.resize(blocks.num_units());
   std::iota(units_.begin(), units_.end(), 0);

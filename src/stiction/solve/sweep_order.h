@@ -28,6 +28,9 @@ class SweepOrder {
   /// phase of one task.
   void find(const ContactBlocks& blocks);
 
+  /// The same order of those units of `whole` that are in.
+  void select(const SweepOrder& whole, const std::vector<char>& is_in);
+
   int num_phases() const { return static_cast<int>(phase_start_.size()) - 1; }
   int num_tasks(int phase) const { return phase_start_[phase + 1] - phase_start_[phase]; }
   /// Units of a task, in their order.
@@ -35,6 +38,8 @@ class SweepOrder {
     const int k = phase_start_[phase] + number;
     return std::span(units_).subspan(task_start_[k], task_start_[k + 1] - task_start_[k]);
   }
+  /// Of all tasks.
+  std::span<const int> units() const { return units_; }
 
  private:
   int number_layers(const ContactBlocks& blocks, int first);

@@ -14,6 +14,7 @@
 #include "stiction/solve/gauss_seidel_state.h"
 #include "stiction/solve/nsgs_acceleration.h"
 #include "stiction/solve/nsgs_sweep.h"
+#include "stiction/solve/sweep_focus.h"
 
 namespace stiction {
 
@@ -30,6 +31,7 @@ struct SweepWorkshop {
   SweepState state;
   NsgsSweep sweep;
   NsgsAccelerator accelerator;
+  SweepFocus focus;
   std::vector<double> weight;  // √ω per row
   std::vector<double> best;    // impulses of the best state seen
 
