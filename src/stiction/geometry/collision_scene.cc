@@ -27,6 +27,10 @@ constexpr int kCornersOfAWorkspace = 128;
 /// looked at in the order of their indices.
 constexpr int kManyHulls = 256;
 
+/// Two spheres are looked at in less time than it takes to put together what threads have found:
+/// where no more than a tenth is something else, one does all.
+constexpr double kMostlySpheres = 0.9;
+
 // The second object of a pair is anywhere: among some thousand it has left the cache since it was
 // met last. So many pairs ahead it is asked for: its ball; then, of those whose balls are not
 // apart, the shape and the pose, and of hulls what these lead to.
@@ -105,6 +109,7 @@ int CollisionScene::add(CollisionObject object) {
   const bool is_sphere = object.shape->kind() == ShapeKind::kSphere;
   balls_[index(place)] = {{0, 0, 0}, is_sphere ? object.shape->core_radius() : -1};
   if (object.shape->kind() == ShapeKind::kConvex) ++num_hulls_;
+  if (object.shape->kind() == ShapeKind::kSphere) ++num_spheres_;
   is_static_[index(place)] = object.is_static ? 1 : 0;
   objects_[index(place)] = std::move(object);
   return place;
@@ -121,6 +126,7 @@ void CollisionScene::remove(int object) {
     moving_.erase(std::lower_bound(moving_.begin(), moving_.end(), object));
   if (broad_phase_.is_present(object)) broad_phase_.remove(object);
   if (shapes_[index(object)]->kind() == ShapeKind::kConvex) --num_hulls_;
+  if (shapes_[index(object)]->kind() == ShapeKind::kSphere) --num_spheres_;
   objects_[index(object)] = {};
   shapes_[index(object)] = nullptr;
   free_objects_.push_back(object);
@@ -373,7 +379,8 @@ void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<con
   }
   const bool is_reordered = num_hulls_ >= kManyHulls;
   const bool is_small = box_pairs.size() <= 2 * kPairsPerPart;  // of which half are apart
-  if (!is_reordered && (pool_->num_threads() == 1 || is_small))
+  const bool are_mostly_spheres = num_spheres_ >= kMostlySpheres * num_objects();
+  if (!is_reordered && (pool_->num_threads() == 1 || is_small || are_mostly_spheres))
     return collect_in_order(box_pairs, poses, options, out);
   select_near(box_pairs, options);
   const int num_parts = count_parts(near_.size(), pairs_per_part());

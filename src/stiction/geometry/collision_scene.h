@@ -146,6 +146,7 @@ class CollisionScene {
   std::vector<int> moving_;        // objects that are not static, sorted
   std::vector<int> moved_static_;  // static ones whose bounds are to be computed
   int num_hulls_ = 0;              // objects that are convex hulls
+  int num_spheres_ = 0;            // objects that are spheres
   // Scratch of collect:
   std::vector<ContactWorkspace> workspaces_;  // one per thread
   std::vector<IndexPair> near_;               // pairs that are not apart as balls, sorted
