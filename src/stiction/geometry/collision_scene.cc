@@ -28,8 +28,10 @@ constexpr int kCornersOfAWorkspace = 128;
 constexpr int kManyHulls = 256;
 
 /// Two spheres are looked at in less time than it takes to put together what threads have found:
-/// where no more than a tenth is something else, one does all.
-constexpr double kMostlySpheres = 0.9;
+/// where no more than a hundredth of the pairs is something else, one does all. Every so many are
+/// asked.
+constexpr double kMostlySpheres = 0.99;
+constexpr std::size_t kAskedPairs = 61;
 
 // The second object of a pair is anywhere: among some thousand it has left the cache since it was
 // met last. So many pairs ahead it is asked for: its ball; then, of those whose balls are not
@@ -109,7 +111,6 @@ int CollisionScene::add(CollisionObject object) {
   const bool is_sphere = object.shape->kind() == ShapeKind::kSphere;
   balls_[index(place)] = {{0, 0, 0}, is_sphere ? object.shape->core_radius() : -1};
   if (object.shape->kind() == ShapeKind::kConvex) ++num_hulls_;
-  if (object.shape->kind() == ShapeKind::kSphere) ++num_spheres_;
   is_static_[index(place)] = object.is_static ? 1 : 0;
   objects_[index(place)] = std::move(object);
   return place;
@@ -126,7 +127,6 @@ void CollisionScene::remove(int object) {
     moving_.erase(std::lower_bound(moving_.begin(), moving_.end(), object));
   if (broad_phase_.is_present(object)) broad_phase_.remove(object);
   if (shapes_[index(object)]->kind() == ShapeKind::kConvex) --num_hulls_;
-  if (shapes_[index(object)]->kind() == ShapeKind::kSphere) --num_spheres_;
   objects_[index(object)] = {};
   shapes_[index(object)] = nullptr;
   free_objects_.push_back(object);
@@ -370,6 +370,14 @@ void CollisionScene::collect_part(int part, std::span<const Pose> poses,
   }
 }
 
+/// Changes no result.
+bool CollisionScene::are_mostly_spheres(std::span<const IndexPair> pairs) const {
+  int num_asked = 0, num_spheres = 0;
+  for (std::size_t k = 0; k < pairs.size(); k += kAskedPairs, ++num_asked)
+    num_spheres += are_spheres(pairs[k]) ? 1 : 0;
+  return num_spheres >= kMostlySpheres * num_asked;
+}
+
 void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<const Pose> poses,
                              const DetectionOptions& options, Detection& out) {
   out.num_box_pairs = static_cast<int>(box_pairs.size());
@@ -379,8 +387,7 @@ void CollisionScene::collect(std::span<const IndexPair> box_pairs, std::span<con
   }
   const bool is_reordered = num_hulls_ >= kManyHulls;
   const bool is_small = box_pairs.size() <= 2 * kPairsPerPart;  // of which half are apart
-  const bool are_mostly_spheres = num_spheres_ >= kMostlySpheres * num_objects();
-  if (!is_reordered && (pool_->num_threads() == 1 || is_small || are_mostly_spheres))
+  if (!is_reordered && (pool_->num_threads() == 1 || is_small || are_mostly_spheres(box_pairs)))
     return collect_in_order(box_pairs, poses, options, out);
   select_near(box_pairs, options);
   const int num_parts = count_parts(near_.size(), pairs_per_part());

@@ -131,6 +131,7 @@ class CollisionScene {
   void collect_part(int part, std::span<const Pose> poses, const DetectionOptions& options,
                     ContactWorkspace& workspace);
   void reserve_parts(int num_parts);
+  bool are_mostly_spheres(std::span<const IndexPair> pairs) const;
   void place_found(Detection& out);
   void join_parts(Detection& out);
   void copy_found(const Found& found, const CollisionPair& place, ContactList& out) const;
@@ -146,7 +147,6 @@ class CollisionScene {
   std::vector<int> moving_;        // objects that are not static, sorted
   std::vector<int> moved_static_;  // static ones whose bounds are to be computed
   int num_hulls_ = 0;              // objects that are convex hulls
-  int num_spheres_ = 0;            // objects that are spheres
   // Scratch of collect:
   std::vector<ContactWorkspace> workspaces_;  // one per thread
   std::vector<IndexPair> near_;               // pairs that are not apart as balls, sorted

@@ -179,7 +179,8 @@ std::span<const Method> choose_for_steps(const Traits& traits) {
   }
   if (traits.is_impact) return std::span(kForDiscs).subspan(1);
   if (traits.is_warm && traits.is_precise_at_rest()) return kForSomeDiscs;
-  return traits.is_warm ? std::span<const Method>(kForDiscs) : kForFirstDiscs;
+  if (traits.is_warm) return kForDiscs;
+  return std::span(kForFirstDiscs).subspan(traits.is_precise_at_rest() ? 1 : 0);
 }
 
 /// The methods for a problem, cheapest first. Steps of a simulation are worth an exact answer where

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
 
 namespace stiction {
@@ -26,10 +27,11 @@ constexpr int kSettling = 3;
 constexpr double kLeastGain = 0.5, kHopeless = 1e-3;
 /// A start beyond this is of another motion, and its statuses are.
 constexpr double kFarStart = 3e-4;
-/// Share of the speed of free motion up to which a contact that opens counts as closed, and of the
-/// impulse that would stop it. Walls are found with shares from 0.05 to 1: with less contacts slip,
-/// with more they are torn apart.
-constexpr double kTouch = 1e-3, kPress = 0.5;
+/// Share of the speed of free motion up to which a contact that opens counts as closed.
+constexpr double kTouch = 1e-3;
+/// Share of the impulse that would stop a body at such a contact. Walls are found with shares from
+/// 0.05 to 1: with less contacts slip, with more they are torn apart.
+constexpr double kPress = 0.5;
 /// Units and bodies that one task takes: some ten microseconds.
 constexpr int kUnitGrain = 64, kBodyGrain = 16;
 /// Share of the energy of free motion above which bodies move for certain, and of what an answer
@@ -49,6 +51,7 @@ BodyNewton::BodyNewton(const BodyNewtonOptions& options, std::shared_ptr<SweepWo
       lu_(options.workers) {}
 
 SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solution) {
+  const Deadline deadline(max_seconds_);
   acceptance_.forget_last();
   if (!start(problem, solution)) {
     solution.set_zero(problem);
@@ -69,6 +72,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   build_pattern(problem);
   bool has_gained = lu_.analyse(matrix_, options_.max_flops);
   for (int iteration = 1; has_gained && iteration <= options_.max_iterations; ++iteration) {
+    if (deadline.has_passed()) break;
     if (is_cold)
       w_.assign(problem.num_dofs(), 0.0);
     else

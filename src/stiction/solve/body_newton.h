@@ -48,6 +48,7 @@ class BodyNewton final : public Solver {
                       std::shared_ptr<SweepWorkshop> workshop = nullptr);
 
   std::string_view name() const override { return "body-newton"; }
+  void set_time_limit(double seconds) override { max_seconds_ = seconds; }
   /// kUnsupported if the problem is not one for this method. `iterations` count factorisations.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
   const Certifier* certifier() const override { return &acceptance_.certifier(); }
@@ -101,6 +102,7 @@ class BodyNewton final : public Solver {
   const std::vector<double> no_shift_;
   VectorXd direction_, change_, momentum_;
   double target_ = 0;
+  double max_seconds_ = 0;
 };
 
 }  // namespace stiction

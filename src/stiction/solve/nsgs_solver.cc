@@ -107,7 +107,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   best_level_ = gain_level_ = kInfinity;
   target_ = options_.tolerance;
   last_gain_ = 0;
-  has_changed_over_ = false;
+  has_changed_over_ = is_focus_vain_ = false;
   return state_.is_finite();
 }
 
@@ -123,8 +123,10 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
     if (number == due || number == options_.max_iterations) {
       due = next_check(number, options_.check_gap);
       double level = evaluate(number);
-      is_focused = level > target_ && focus(number, deadline);
+      const double before = level;
+      is_focused = level > target_ && !is_focus_vain_ && focus(number, deadline);
       if (is_focused) level = evaluate(number);
+      is_focus_vain_ = is_focused && !(level < before);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
         return {SolverStatus::kConverged, number};
       const bool has_stalled =

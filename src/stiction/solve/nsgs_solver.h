@@ -80,6 +80,7 @@ class NsgsSolver : public Solver {
   double gain_level_ = 0;
   double max_seconds_ = 0;
   bool has_changed_over_ = false;  // the hybrid acceleration, to NNCG
+  bool is_focus_vain_ = false;     // the last one gained nothing: sweeps over everything first
 };
 
 }  // namespace stiction

@@ -62,7 +62,8 @@ void substitute_back(const double* L, const double* later, int rows, int pivots,
 }  // namespace
 
 bool SaddleLu::analyse(const BlockMatrix& W, double max_flops) {
-  const double max_entries = std::sqrt(max_flops * W.num_rows());
+  const double max_entries =
+      std::isinf(max_flops) ? max_flops : std::sqrt(max_flops * W.num_rows());
   if (pattern_start_ == W.entry_start && pattern_block_ == W.entry_block &&
       pattern_rows_ == W.row_start &&
       (is_laid_out_ || static_cast<double>(factor_size_) > max_entries))

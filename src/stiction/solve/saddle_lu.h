@@ -26,8 +26,9 @@ class SaddleLu {
   explicit SaddleLu(WorkerPool* workers = nullptr) : workers_(workers) {}
 
   /// Ordering and symbolic factors for the pattern of W; nothing to do if it is the same as before.
-  /// False, and no storage is taken, if a factorisation would cost more than `max_flops`, counted
-  /// as the square of the factors' numbers per pivot.
+  /// False if a factorisation would cost more than `max_flops`, counted as the square of the
+  /// factors' numbers per pivot; then no storage is taken for another pattern, and factors that
+  /// there were are lost.
   bool analyse(const BlockMatrix& W, double max_flops = std::numeric_limits<double>::infinity());
   /// Factors A W + B. Both hold 9 numbers per block: a 3×3 row-major matrix whose upper left part
   /// counts when the block is smaller.

@@ -46,41 +46,40 @@ bool SweepFocus::choose(const ContactBlocks& blocks, double target,
                         const GaussSeidelResidual& residual, const NsgsSweep& sweep) {
   const int n = blocks.num_units();
   is_in_.assign(n, 0);
+  bodies_.clear();
+  is_listed_.assign(blocks.num_blocks(), 0);
   for (int i = 0; i < n; ++i) {
     const double error = residual.motion(i);
     if (error > kWrong * target) is_in_[i] = 1;
-    if (error > kVeryWrong * target) add_neighbours(blocks, i, is_in_);
+    if (error > kVeryWrong * target) list_bodies(blocks, i);
   }
+  mark_meetings(blocks, is_in_);
   const auto size = std::count(is_in_.begin(), is_in_.end(), 1);
   if (size == 0 || static_cast<double>(size) > kLargest * n) return false;
   order_.select(sweep.order(), is_in_);
+  for (const int i : order_.units()) list_bodies(blocks, i);
   is_near_ = is_in_;
-  for (int i = 0; i < n; ++i)
-    if (is_in_[i]) add_neighbours(blocks, i, is_near_);
+  mark_meetings(blocks, is_near_);
   near_.clear();
   for (int i = 0; i < n; ++i)
     if (is_near_[i]) near_.push_back(i);
-  list_bodies(blocks);
   return true;
 }
 
-/// Units that share a body with one.
-void SweepFocus::add_neighbours(const ContactBlocks& blocks, int unit,
-                                std::vector<char>& to) const {
-  for (int e = blocks.unit(unit).entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e)
-    for (const ContactBlocks::Meeting& meeting : blocks.meetings(blocks.entry(e).block))
-      to[meeting.unit] = 1;
+/// Adds those of a unit that are not listed.
+void SweepFocus::list_bodies(const ContactBlocks& blocks, int unit) {
+  for (int e = blocks.unit(unit).entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e) {
+    char& is_listed = is_listed_[blocks.entry(e).block];
+    if (!is_listed) bodies_.push_back(e);
+    is_listed = 1;
+  }
 }
 
-void SweepFocus::list_bodies(const ContactBlocks& blocks) {
-  bodies_.clear();
-  is_listed_.assign(blocks.num_blocks(), 0);
-  for (const int i : order_.units())
-    for (int e = blocks.unit(i).entry_begin; e < blocks.unit(i + 1).entry_begin; ++e) {
-      char& is_listed = is_listed_[blocks.entry(e).block];
-      if (!is_listed) bodies_.push_back(e);
-      is_listed = 1;
-    }
+/// All units at listed bodies.
+void SweepFocus::mark_meetings(const ContactBlocks& blocks, std::vector<char>& units) const {
+  for (const int e : bodies_)
+    for (const ContactBlocks::Meeting& meeting : blocks.meetings(blocks.entry(e).block))
+      units[meeting.unit] = 1;
 }
 
 void SweepFocus::sweep_part(const ContactBlocks& blocks, int depth, NsgsSweep& sweep,

@@ -28,8 +28,8 @@ class SweepFocus {
  private:
   bool choose(const ContactBlocks& blocks, double target, const GaussSeidelResidual& residual,
               const NsgsSweep& sweep);
-  void add_neighbours(const ContactBlocks& blocks, int unit, std::vector<char>& to) const;
-  void list_bodies(const ContactBlocks& blocks);
+  void list_bodies(const ContactBlocks& blocks, int unit);
+  void mark_meetings(const ContactBlocks& blocks, std::vector<char>& units) const;
   void sweep_part(const ContactBlocks& blocks, int depth, NsgsSweep& sweep, SweepState& state);
   void gather(const ContactBlocks& blocks, const SweepState& state);
   void scatter(const ContactBlocks& blocks, SweepState& state) const;
