@@ -66,6 +66,27 @@ TEST(ContactModel, WhatHasNotMovedIsKnownAndWhatHasIsFoundAgain) {
   }
 }
 
+TEST(ContactModel, FindsWhatIsStaticWhereAnExchangedModelHasIt) {
+  const auto make = [](double x) {
+    RigidBodyBuilder world;
+    const BodyId ball =
+        world.add_body(make_body("ball", Vector3d(0.01, 0.02, 0), Quaterniond::Identity()));
+    world.add_shape({.body = ball, .shape = Sphere{.radius = 0.5}});
+    world.add_shape({.body = kWorld, .shape = Sphere{.radius = 0.5}, .frame = at({x, 0.03, 0.04})});
+    return world.build_model();
+  };
+  ContactModel model = make(5);
+  const State state = model.initial_state();
+  model.detect(state, 1e-3);
+  EXPECT_EQ(model.num_contacts(), 0);
+  model.exchange(make(1));
+  model.detect(state, 1e-3);
+  EXPECT_EQ(model.num_contacts(), 1);
+  model.exchange(make(5));
+  model.detect(state, 1e-3);
+  EXPECT_EQ(model.num_contacts(), 0);
+}
+
 TEST(ContactModel, FindsNothingOutOfReachAndTheContactOfABallInReach) {
   ContactModel model = make_pair(Sphere{.radius = 0.5}, at({0, 0, 0.6}), Plane{});
   State state = model.initial_state();

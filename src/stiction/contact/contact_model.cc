@@ -132,6 +132,9 @@ void ContactModel::exchange(Model model) {
   for (PartWithSurfaces& part : surfaces_) {
     part.surfaces = parts()[part.part].system->surfaces();
     part.found_poses.clear();
+    // What is static has its place in the new model, which need not be that in the old one.
+    for (int object = 0; object < part.surfaces->num_objects(); ++object)
+      part.scene->mark_moved(object);
   }
   detected_.clear();
   alternatives_.clear();
