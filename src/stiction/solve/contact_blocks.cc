@@ -115,12 +115,31 @@ bool ContactBlocks::factor_mass(const StepProblem& problem) {
 /// Factors and M̂⁻¹p; all of M̂⁻¹ for a small block that is touched.
 bool ContactBlocks::factor_block(const StepProblem& problem, int block) {
   const int n = problem.block_size(block);
+  if (n <= kSmallBlock && invert_diagonal(problem, block)) return true;
   double* lu = mass_lu_.data() + problem.mass_start[block];
   int* swap = mass_swap_.data() + problem.dof_start[block];
   if (!factor_lu(lu, n, swap)) return false;
   solve_lu(lu, n, swap, free_velocity_.data() + problem.dof_start[block]);
   if (n <= kSmallBlock && !meetings(block).empty())
     for (int i = 0; i < n; ++i) compute_inverse_column(problem, block, i);
+  return true;
+}
+
+/// The same for a block that is diagonal, with the same bits; false if it is not, or is singular.
+bool ContactBlocks::invert_diagonal(const StepProblem& problem, int block) {
+  const int n = problem.block_size(block);
+  const double* mass = problem.mass_values.data() + problem.mass_start[block];
+  double* inverse = mass_inverse_.data() + problem.mass_start[block];
+  double off_diagonal = 0, reciprocals = 0;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      off_diagonal += i == j ? 0 : std::abs(mass[i * n + j]);
+      inverse[i * n + j] = 0;
+    }
+  for (int i = 0; i < n; ++i) reciprocals += inverse[i * n + i] = 1 / mass[i * n + i];
+  if (off_diagonal != 0 || !std::isfinite(reciprocals)) return false;
+  double* velocity = free_velocity_.data() + problem.dof_start[block];
+  for (int i = 0; i < n; ++i) velocity[i] *= inverse[i * n + i];
   return true;
 }
 

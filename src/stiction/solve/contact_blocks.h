@@ -102,6 +102,7 @@ class ContactBlocks {
   void list_meetings(int num_blocks);
   bool factor_mass(const StepProblem& problem);
   bool factor_block(const StepProblem& problem, int block);
+  bool invert_diagonal(const StepProblem& problem, int block);
   void compute_inverse_column(const StepProblem& problem, int block, int i);
   void prepare_large_columns(const StepProblem& problem, const BlockRows& rows, int first_unit);
   void fill_entries(const StepProblem& problem, const BlockRows& rows, int first_unit);

@@ -69,6 +69,16 @@ double support_against(const OneContact& contact, const double* u) {
          table.half_length * std::abs(n[0] * u[2] - n[1] * u[1]);
 }
 
+void step_by_projection(const OneContact& contact, double omega, const double* u, const double* old,
+                        double* r) {
+  double z[3];
+  std::copy(old, old + contact.dim(), r);
+  if (omega == 0) return;
+  z[0] = old[0] - (u[0] + contact.mu() * support_against(contact, u)) / omega;
+  for (int a = 1; a < contact.dim(); ++a) z[a] = old[a] - u[a] / omega;
+  project_on_cone(contact, z, r);
+}
+
 ContactStatus status_of(const OneContact& contact, const double* r, const double* u) {
   const double rho = contact.size() > 0 ? 1 / contact.size() : 1;
   double z[3] = {}, projected[3];

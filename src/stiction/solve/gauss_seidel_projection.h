@@ -26,6 +26,11 @@ inline void project_on_cone(const OneContact& contact, const double* z, double* 
 /// σ_B(−u_T) of (T4).
 double support_against(const OneContact& contact, const double* u);
 
+/// r = the nearest point of the cone to old − û/ω: where a contact has no answer of its own to the
+/// velocity u. Nothing happens if ω is zero.
+void step_by_projection(const OneContact& contact, double omega, const double* u, const double* old,
+                        double* r);
+
 /// What the contact does with impulse r and velocity u, by the part of the cone on which r − ρû
 /// lands; ρ is the inverse size of W, so that the answer does not depend on units.
 ContactStatus status_of(const OneContact& contact, const double* r, const double* u);

@@ -164,15 +164,25 @@ double RelativeMeasure::sum_impulses(const ContactBlocks& blocks, int block,
   return sum;
 }
 
-/// (T23) of a unit with the squared error, where other impulses could do as much as `reach`.
-double RelativeMeasure::measure_motion(const ContactBlocks& blocks, int unit, double square,
-                                       double reach) const {
+/// The data of a unit (T23), where other impulses could do as much as `reach`.
+double RelativeMeasure::find_data(const ContactBlocks& blocks, int unit, double reach) const {
   double local = 0;
   for (int e = blocks.unit(unit).entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e)
     local = std::max(local, moving_[blocks.entry(e).block]);
-  const double data = std::max(local + kLocalShare * data_ + kRoundingShare * std::min(reach, cap_),
-                               unit_data_[unit]);
+  return std::max(local + kLocalShare * data_ + kRoundingShare * std::min(reach, cap_),
+                  unit_data_[unit]);
+}
+
+/// (T23) of a unit with the squared error.
+double RelativeMeasure::measure_motion(const ContactBlocks& blocks, int unit, double square,
+                                       double reach) const {
+  const double data = find_data(blocks, unit, reach);
   return data > 0 ? square / (data * data) : 0;
+}
+
+void RelativeMeasure::list_scales(const ContactBlocks& blocks, std::vector<double>& out) const {
+  out.resize(blocks.num_units());
+  for (int i = 0; i < blocks.num_units(); ++i) out[i] = find_data(blocks, i, 0);
 }
 
 RelativeMeasure::Levels RelativeMeasure::evaluate(const ContactBlocks& blocks, const double* x,

@@ -26,6 +26,8 @@ class RelativeMeasure {
   Levels evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w);
   /// (T23) of a unit, as measured last.
   double motion(int unit) const { return figures_[unit].motion; }
+  /// What that is relative to, [√J] per unit, but for what impulses of others could do.
+  void list_scales(const ContactBlocks& blocks, std::vector<double>& out) const;
   /// The same measured anew for some units, relative to the data of the last evaluation; the
   /// largest, infinite if it is not a number.
   double measure_motion_again(const ContactBlocks& blocks, const double* x, const double* u,
@@ -51,6 +53,7 @@ class RelativeMeasure {
   void measure_impulses(const ContactBlocks& blocks, const double* x, const double* w);
   double sum_impulses(const ContactBlocks& blocks, int block, const double* x) const;
   double excess_rounding(double impulse) const;
+  double find_data(const ContactBlocks& blocks, int unit, double reach) const;
   double measure_motion(const ContactBlocks& blocks, int unit, double square, double reach) const;
   Levels sum_up(const ContactBlocks& blocks) const;
   Figures measure_unit(const ContactBlocks& blocks, int unit, const double* x, const double* u,

@@ -21,6 +21,10 @@ class GaussSeidelResidual {
 
   /// The error of a unit's motion (T23), as it was measured last.
   double motion(int unit) const { return relative_.motion(unit); }
+  /// What it is relative to (RelativeMeasure).
+  void list_scales(const ContactBlocks& blocks, std::vector<double>& out) const {
+    relative_.list_scales(blocks, out);
+  }
   /// Measures it anew for some units, in the scales of the last evaluation; the largest.
   double measure_motion_again(const ContactBlocks& blocks, const SweepState& state,
                               std::span<const int> units) {

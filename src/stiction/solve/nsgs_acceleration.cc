@@ -58,7 +58,7 @@ void NsgsAccelerator::forget() {
 }
 
 /// Anderson's method needs the impulses of the start only.
-void NsgsAccelerator::remember(const std::vector<double>& z) {
+void NsgsAccelerator::remember(std::span<const double> z) {
   if (kind_ == Acceleration::kNone) return;
   const int size = kind_ == Acceleration::kNncg ? size_ : num_rows_;
   std::copy(z.begin(), z.begin() + size, start_.begin());
@@ -80,7 +80,7 @@ void NsgsAccelerator::sum_up(int count, const Sum& add_block, double* sums) {
 }
 
 /// The weighted change of the impulses by the sweep.
-void NsgsAccelerator::measure_defect(const std::vector<double>& z, double& square) {
+void NsgsAccelerator::measure_defect(std::span<const double> z, double& square) {
   sum_up(
       1,
       [&](int begin, int end, double* out) {
@@ -90,7 +90,7 @@ void NsgsAccelerator::measure_defect(const std::vector<double>& z, double& squar
       &square);
 }
 
-void NsgsAccelerator::extrapolate(std::vector<double>& z) {
+void NsgsAccelerator::extrapolate(std::span<double> z) {
   if (kind_ == Acceleration::kNone) return;
   double square = 0;
   measure_defect(z, square);
@@ -109,7 +109,7 @@ void NsgsAccelerator::extrapolate(std::vector<double>& z) {
     extrapolate_anderson(z);
 }
 
-void NsgsAccelerator::extrapolate_conjugate(double ratio, std::vector<double>& z) {
+void NsgsAccelerator::extrapolate_conjugate(double ratio, std::span<double> z) {
   std::copy(z.begin(), z.end(), image_.begin());
   const double beta = ratio > 1 ? 0 : ratio;
   for (int i = 0; i < size_; ++i) {
@@ -121,7 +121,7 @@ void NsgsAccelerator::extrapolate_conjugate(double ratio, std::vector<double>& z
   has_last_ = true;
 }
 
-void NsgsAccelerator::extrapolate_anderson(std::vector<double>& z) {
+void NsgsAccelerator::extrapolate_anderson(std::span<double> z) {
   if (has_last_) append_difference(z);
   std::swap(last_defect_, defect_);
   has_last_ = true;
@@ -138,7 +138,7 @@ void NsgsAccelerator::extrapolate_anderson(std::vector<double>& z) {
   });
 }
 
-void NsgsAccelerator::append_difference(const std::vector<double>& z) {
+void NsgsAccelerator::append_difference(std::span<const double> z) {
   newest_ = count_ < depth_ ? count_ : (newest_ + 1) % depth_;
   count_ = std::min(count_ + 1, depth_);
   double* defect_step = defect_steps_.data() + static_cast<std::size_t>(newest_) * num_rows_;

@@ -12,6 +12,7 @@
 // than before it. Defects are measured in √J, so units do not matter.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "stiction/base/worker_pool.h"
@@ -27,19 +28,19 @@ class NsgsAccelerator {
                WorkerPool* workers = nullptr);
 
   /// Call before a sweep, with the point that it starts from.
-  void remember(const std::vector<double>& z);
+  void remember(std::span<const double> z);
   /// Call after the sweep: z = G(remembered) becomes the start of the next one.
-  void extrapolate(std::vector<double>& z);
+  void extrapolate(std::span<double> z);
   void forget();
 
  private:
-  void extrapolate_conjugate(double ratio, std::vector<double>& z);
-  void extrapolate_anderson(std::vector<double>& z);
-  void append_difference(const std::vector<double>& z);
+  void extrapolate_conjugate(double ratio, std::span<double> z);
+  void extrapolate_anderson(std::span<double> z);
+  void append_difference(std::span<const double> z);
   void solve_least_squares(double* gamma);
   template <class Sum>
   void sum_up(int count, const Sum& add_block, double* sums);
-  void measure_defect(const std::vector<double>& z, double& square);
+  void measure_defect(std::span<const double> z, double& square);
 
   Acceleration kind_ = Acceleration::kNone;
   int depth_ = 0, num_rows_ = 0, size_ = 0;

@@ -30,6 +30,11 @@ constexpr int kRefresh = 100;
 /// A refused answer makes the target smaller by at most this factor at once.
 constexpr double kStrictest = 0.01;
 
+/// A sweep that changes this much more than the target, in the same measure, does not end at it.
+/// What is measured at such times, and how often at least, only says whether sweeps get on.
+constexpr double kFarOff = 4;
+constexpr int kLongestGap = 25;
+
 /// Good starts may be answers after a few sweeps: the first ones are checked.
 constexpr int kFirstSweeps = 2;
 
@@ -107,7 +112,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   best_level_ = gain_level_ = kInfinity;
   target_ = options_.tolerance;
   last_gain_ = 0;
-  has_changed_over_ = is_focus_vain_ = false;
+  has_changed_over_ = is_focus_vain_ = is_packed_ = false;
   return state_.is_finite();
 }
 
@@ -115,17 +120,28 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   if (evaluate(0) <= target_ && confirm_start(problem, solution))
     return {SolverStatus::kConverged, 0};
   workshop_->begin_sweeps();
+  is_packed_ = workshop_->has_packs() && options_.relaxation == 1 && !options_.alternates;
+  load_packs();
+  if (is_packed_ && asks_certificate(options_.measure)) {
+    workshop_->residual.list_scales(blocks_, workshop_->scale);
+    workshop_->packs.set_scales(workshop_->scale);
+  }
   const Deadline deadline(max_seconds_);
   int due = 1;
   for (int number = 1; number <= options_.max_iterations; ++number) {
     sweep(number);
     bool is_focused = false;
-    if (number == due || number == options_.max_iterations) {
+    if (number == due && is_far_off(number)) {
+      due = next_check(number, options_.check_gap);
+    } else if (number == due || number == options_.max_iterations) {
       due = next_check(number, options_.check_gap);
       double level = evaluate(number);
       const double before = level;
       is_focused = level > target_ && !is_focus_vain_ && focus(number, deadline);
-      if (is_focused) level = evaluate(number);
+      if (is_focused) {
+        load_packs();
+        level = evaluate(number);
+      }
       is_focus_vain_ = is_focused && !(level < before);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
         return {SolverStatus::kConverged, number};
@@ -138,7 +154,7 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
       restart_acceleration();
     else
       accelerate(number);
-    if (number % kRefresh == 0) state_.refresh(blocks_);
+    if (number % kRefresh == 0) refresh();
   }
   return {SolverStatus::kMaxIterations, options_.max_iterations};
 }
@@ -146,6 +162,39 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
 bool NsgsSolver::is_anderson() const {
   return options_.acceleration == Acceleration::kAnderson ||
          (options_.acceleration == Acceleration::kHybrid && !has_changed_over_);
+}
+
+/// √ω per impulse of values().
+const std::vector<double>& NsgsSolver::weigh_impulses() {
+  if (is_packed_) return workshop_->packs.weight();
+  std::vector<double>& weight = workshop_->weight;
+  weight.resize(blocks_.num_rows());
+  for (int i = 0; i < blocks_.num_units(); ++i)
+    std::fill(weight.begin() + blocks_.unit(i).row, weight.begin() + blocks_.unit(i + 1).row,
+              std::sqrt(blocks_.omega(i)));
+  return weight;
+}
+
+/// Where sweeps are: impulses first.
+std::span<double> NsgsSolver::values() {
+  return is_packed_ ? workshop_->packs.values() : std::span<double>(state_.values());
+}
+
+/// Whether the last sweep changed so much that its result need not be measured.
+bool NsgsSolver::is_far_off(int number) const {
+  if (!is_packed_ || !asks_certificate(options_.measure)) return false;
+  if (options_.focuses && SweepFocus::is_for(blocks_, number, options_.measure)) return false;
+  return change_ > kFarOff * target_ && number - last_evaluation_ < kLongestGap;
+}
+
+void NsgsSolver::load_packs() {
+  if (is_packed_) workshop_->packs.load(state_);
+}
+
+void NsgsSolver::refresh() {
+  if (is_packed_) workshop_->packs.store(state_);
+  state_.refresh(blocks_);
+  load_packs();
 }
 
 /// Ends sweep `number`: its result becomes the start of the next one. The first sweep is not part
@@ -157,27 +206,22 @@ void NsgsSolver::accelerate(int number) {
                             number >= kAndersonSweeps && number - last_gain_ >= kAndersonPatience;
   has_changed_over_ = has_changed_over_ || changes_over;
   if (number == 1 || changes_over) {
-    const int size = static_cast<int>(state_.values().size());
-    std::vector<double>& weight = workshop_->weight;
-    weight.resize(blocks_.num_rows());
-    for (int i = 0; i < blocks_.num_units(); ++i)
-      std::fill(weight.begin() + blocks_.unit(i).row, weight.begin() + blocks_.unit(i + 1).row,
-                std::sqrt(blocks_.omega(i)));
     accelerator.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
-                        options_.depth, weight, size, options_.workers);
+                        options_.depth, weigh_impulses(), static_cast<int>(values().size()),
+                        options_.workers);
   } else if (!options_.alternates || number % 2 == 1) {
-    accelerator.extrapolate(state_.values());
+    accelerator.extrapolate(values());
   } else {
     return;
   }
-  accelerator.remember(state_.values());
+  accelerator.remember(values());
 }
 
 /// What was learned from sweeps over everything does not hold after those over a part.
 void NsgsSolver::restart_acceleration() {
   if (options_.acceleration == Acceleration::kNone) return;
   workshop_->accelerator.forget();
-  workshop_->accelerator.remember(state_.values());
+  workshop_->accelerator.remember(values());
 }
 
 /// Sweeps over what is still wrong, if that is little; whether there were any.
@@ -188,6 +232,10 @@ bool NsgsSolver::focus(int number, const Deadline& deadline) {
 }
 
 void NsgsSolver::sweep(int number) {
+  if (is_packed_) {
+    change_ = workshop_->packs.run();
+    return;
+  }
   NsgsSweep::Step step;
   step.is_forward = !options_.alternates || number % 2 == 1;
   step.relaxation = options_.relaxation;
@@ -205,6 +253,8 @@ void NsgsSolver::sweep(int number) {
 /// The residual of the present state, which is noted if it is the best so far. Infinite if the
 /// state is not finite, and also where a row that nothing moves does not hold.
 double NsgsSolver::evaluate(int number) {
+  last_evaluation_ = number;
+  if (is_packed_) workshop_->packs.store(state_);
   const double level = workshop_->residual.evaluate(blocks_, state_);
   if (level < best_level_) {
     best_level_ = level;

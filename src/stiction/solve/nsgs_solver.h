@@ -7,6 +7,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "stiction/base/deadline.h"
 #include "stiction/problem/solver.h"
@@ -67,6 +69,11 @@ class NsgsSolver : public Solver {
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);
   bool is_anderson() const;
+  const std::vector<double>& weigh_impulses();
+  bool is_far_off(int number) const;
+  void load_packs();
+  void refresh();
+  std::span<double> values();
 
   NsgsOptions options_;
   Acceptance acceptance_, start_acceptance_;
@@ -80,7 +87,10 @@ class NsgsSolver : public Solver {
   double gain_level_ = 0;
   double max_seconds_ = 0;
   bool has_changed_over_ = false;  // the hybrid acceleration, to NNCG
-  bool is_focus_vain_ = false;     // the last one gained nothing: sweeps over everything first
+  bool is_packed_ = false;         // the state is that of the packs
+  double change_ = 0;              // by the last sweep of packs, in the terms of (T23)
+  int last_evaluation_ = 0;
+  bool is_focus_vain_ = false;  // the last one gained nothing: sweeps over everything first
 };
 
 }  // namespace stiction

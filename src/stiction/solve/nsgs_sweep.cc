@@ -82,15 +82,8 @@ void NsgsSweep::visit_contact(const ContactBlocks& blocks, int contact, const St
   compute_unit_velocity<kDim>(blocks, unit, state.u(), state.w(), u);
   const double* old = state.x() + blocks.unit(unit).row;
   for (int a = 0; a < kDim; ++a) r[a] = old[a];
-  if (!law.visit<kDim>(u, r, memory_[unit].hint)) {
-    // No answer to the local question: one step of the projection method instead.
-    const double omega = blocks.omega(unit);
-    if (omega == 0) return;
-    double z[kDim];
-    u[0] += law.mu() * support_against(law, u);
-    for (int a = 0; a < kDim; ++a) z[a] = old[a] - u[a] / omega;
-    project_on_cone(law, z, r);
-  }
+  if (!law.visit<kDim>(u, r, memory_[unit].hint))
+    step_by_projection(law, blocks.omega(unit), u, old, r);
   if (step.relaxation != 1) {
     double z[kDim];
     for (int a = 0; a < kDim; ++a) z[a] = old[a] + step.relaxation * (r[a] - old[a]);

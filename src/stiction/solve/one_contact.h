@@ -60,6 +60,9 @@ class OneContact {
   const PolygonTable* table() const { return table_; }
   /// Row i, column j of W.
   double W(int i, int j) const { return W_[i * dim_ + j]; }
+  /// The same of W⁻¹, if there is one that is good enough for an iteration.
+  double inverse(int i, int j) const { return inverse_[i * dim_ + j]; }
+  bool has_inverse() const { return has_inverse_; }
   /// At least the largest eigenvalue of the symmetric part of W, at most √3 times that if none is
   /// negative. Not positive for some LCPs.
   double size() const { return size_; }

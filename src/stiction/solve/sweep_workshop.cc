@@ -1,6 +1,12 @@
 #include "stiction/solve/sweep_workshop.h"
 
 namespace stiction {
+namespace {
+
+/// Below this number of contacts sweeps are over before packs are filled.
+constexpr int kFewestPacked = 60;
+
+}  // namespace
 
 bool SweepWorkshop::lay_out(const StepProblem& problem, StoppingMeasure measure,
                             WorkerPool* workers) {
@@ -19,7 +25,11 @@ bool SweepWorkshop::lay_out(const StepProblem& problem, StoppingMeasure measure,
 }
 
 void SweepWorkshop::begin_sweeps() {
-  if (!has_order_) sweep.find_order(blocks);
+  if (!has_order_) {
+    sweep.find_order(blocks);
+    has_packs_ =
+        blocks.num_units() >= kFewestPacked && packs.lay_out(*problem_, blocks, sweep.order());
+  }
   has_order_ = true;
   sweep.begin(blocks);
 }

@@ -15,6 +15,7 @@
 #include "stiction/solve/nsgs_acceleration.h"
 #include "stiction/solve/nsgs_sweep.h"
 #include "stiction/solve/sweep_focus.h"
+#include "stiction/solve/sweep_packs.h"
 
 namespace stiction {
 
@@ -22,8 +23,11 @@ struct SweepWorkshop {
   /// Fills blocks and residual, unless they are those of the problem. False if a mass block is
   /// singular or a local matrix is not finite. Workers must outlive the layout.
   bool lay_out(const StepProblem& problem, StoppingMeasure measure, WorkerPool* workers);
-  /// Finds the order of the sweep, unless it is known, and lets the sweep begin anew.
+  /// Finds the order of the sweep, and the packs that it may be made in, unless they are known, and
+  /// lets the sweep begin anew.
   void begin_sweeps();
+  /// Whether `packs` may be used.
+  bool has_packs() const { return has_packs_; }
   void forget() { problem_ = nullptr; }
 
   ContactBlocks blocks;
@@ -32,13 +36,15 @@ struct SweepWorkshop {
   NsgsSweep sweep;
   NsgsAccelerator accelerator;
   SweepFocus focus;
+  SweepPacks packs;
   std::vector<double> weight;  // √ω per row
+  std::vector<double> scale;   // of the motion of units, for packs
   std::vector<double> best;    // impulses of the best state seen
 
  private:
   const StepProblem* problem_ = nullptr;  // of the layout
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;
-  bool has_order_ = false;
+  bool has_order_ = false, has_packs_ = false;
 };
 
 /// The one given, or one of its own.

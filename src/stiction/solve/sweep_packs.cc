@@ -1,0 +1,283 @@
+#include "stiction/solve/sweep_packs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace stiction {
+namespace {
+
+constexpr int kLanes = SweepPack::kLanes;
+
+/// Packs that one task takes to fill.
+constexpr int kPackGrain = 16;
+
+/// Relative to the diagonal: what counts as rounding in a symmetric matrix.
+constexpr double kAsymmetry = 1e-14;
+
+/// What an unused lane has: a contact that is open and that nothing moves.
+void clear_lane(SweepPack& pack, int lane, long nobody) {
+  for (auto& row : pack.J)
+    for (auto& column : row) column[lane] = 0;
+  for (int k = 0; k < 6; ++k) pack.W[k][lane] = pack.inverse[k][lane] = k == 0 || k == 3 || k == 5;
+  pack.mu[lane] = 1;
+  pack.rate[lane] = 0;
+  for (int a = 0; a < 3; ++a) {
+    pack.bias[a][lane] = a == 0 ? 1 : 0;
+    pack.compliance[a][lane] = 0;
+  }
+  pack.place[0][lane] = pack.place[1][lane] = nobody;
+}
+
+}  // namespace
+
+bool SweepPacks::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
+                         const SweepOrder& order) {
+  blocks_ = &blocks;
+  if (!is_packable(blocks) || !scale_bodies(problem)) return false;
+  form_packs(order);
+  const auto num_impulses = static_cast<std::size_t>(3 * kLanes * num_packs());
+  first_body_line_ = static_cast<int>((num_impulses + kLineSize - 1) / kLineSize);
+  lines_.assign(first_body_line_ + bodies_.size() + 1, {});
+  run_numbers(blocks.workers(), num_packs(), kPackGrain, [&](int begin, int end) {
+    for (int p = begin; p < end; ++p) fill_pack(p);
+  });
+  weigh();
+  return true;
+}
+
+bool SweepPacks::is_packable(const ContactBlocks& blocks) {
+  if (blocks.num_bilateral() > 0 || blocks.has_coupling() || blocks.num_units() == 0) return false;
+  for (int i = 0; i < blocks.num_units(); ++i) {
+    const OneContact& law = blocks.contact(i);
+    const int first = blocks.unit(i).entry_begin, end = blocks.unit(i + 1).entry_begin;
+    if (law.kind() != OneContact::Kind::kDisc || !law.has_inverse() || end - first > 2)
+      return false;
+    for (int e = first; e < end; ++e)
+      if (blocks.entry(e).columns != kBodySize) return false;
+  }
+  return true;
+}
+
+bool SweepPacks::scale_bodies(const StepProblem& problem) {
+  bodies_.clear();
+  factors_.clear();
+  body_of_.assign(problem.num_blocks(), -1);
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    if (blocks_->meetings(b).empty()) continue;
+    body_of_[b] = static_cast<int>(bodies_.size());
+    bodies_.emplace_back();
+    if (!factor_body(problem, b, bodies_.back())) return false;
+  }
+  return true;
+}
+
+/// Cholesky's factor of a mass block.
+bool SweepPacks::factor_body(const StepProblem& problem, int block, Body& body) {
+  const ConstRowMatrixMap mass = problem.mass_block(block);
+  body.dof = problem.dof_start[block];
+  bool is_diagonal = true;
+  for (int i = 0; i < kBodySize; ++i)
+    for (int j = 0; j < i; ++j) {
+      if (mass(i, j) == 0 && mass(j, i) == 0) continue;
+      is_diagonal = false;
+      if (!(std::abs(mass(i, j) - mass(j, i)) <=
+            kAsymmetry * std::sqrt(std::abs(mass(i, i) * mass(j, j)))))
+        return false;
+    }
+  Eigen::Matrix<double, kBodySize, kBodySize, Eigen::RowMajor> L;
+  if (is_diagonal) {
+    for (int i = 0; i < kBodySize; ++i) body.root[i] = std::sqrt(mass(i, i));
+  } else {
+    const Eigen::LLT<Eigen::Matrix<double, kBodySize, kBodySize>> llt(mass);
+    if (llt.info() != Eigen::Success) return false;
+    L = llt.matrixL();
+    for (int i = 0; i < kBodySize; ++i) body.root[i] = L(i, i);
+    body.factor = static_cast<int>(factors_.size());
+    factors_.insert(factors_.end(), L.data(), L.data() + kFactorSize);
+  }
+  for (int i = 0; i < kBodySize; ++i) {
+    body.reciprocal[i] = 1 / body.root[i];
+    if (!(body.root[i] > 0) || !std::isfinite(body.reciprocal[i])) return false;
+  }
+  return true;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Who goes where
+
+void SweepPacks::form_packs(const SweepOrder& order) {
+  packs_.clear();
+  count_.clear();
+  room_.clear();
+  phase_start_.assign(1, 0);
+  task_start_.assign(1, 0);
+  last_pack_.assign(bodies_.size(), -1);
+  for (int phase = 0; phase < order.num_phases(); ++phase) {
+    for (int task = 0; task < order.num_tasks(phase); ++task) {
+      const int first_pack = num_packs();
+      for (const int contact : order.task(phase, task)) place(contact, first_pack);
+      task_start_.push_back(num_packs());
+    }
+    phase_start_.push_back(static_cast<int>(task_start_.size()) - 1);
+  }
+}
+
+/// The pack of a contact, which is the last one of its bodies from now on.
+int SweepPacks::place(int contact, int first_pack) {
+  const ContactBlocks& blocks = *blocks_;
+  const int first = blocks.unit(contact).entry_begin, end = blocks.unit(contact + 1).entry_begin;
+  int pack = first_pack;
+  for (int e = first; e < end; ++e)
+    pack = std::max(pack, last_pack_[body_of_[blocks.entry(e).block]] + 1);
+  pack = find_room(pack);
+  while (num_packs() <= pack) {
+    room_.push_back(num_packs());
+    count_.push_back(0);
+    packs_.emplace_back();
+  }
+  for (int e = first; e < end; ++e) last_pack_[body_of_[blocks.entry(e).block]] = pack;
+  packs_[pack].contact[count_[pack]++] = contact;
+  if (count_[pack] == kLanes) room_[pack] = pack + 1;
+  return pack;
+}
+
+/// The first pack from `pack` on that is not full. Paths are halved on the way, so that long rows
+/// of full packs are passed at once.
+int SweepPacks::find_room(int pack) {
+  while (pack < num_packs() && room_[pack] != pack) {
+    const int next = room_[pack];
+    if (next < num_packs()) room_[pack] = room_[next];
+    pack = next;
+  }
+  return pack;
+}
+
+// -------------------------------------------------------------------------------------------------
+// Numbers
+
+void SweepPacks::fill_pack(int p) {
+  SweepPack& pack = packs_[p];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    clear_lane(pack, lane, static_cast<long>(kLineSize * bodies_.size()));
+    if (lane < count_[p])
+      fill_lane(pack, lane);
+    else
+      pack.contact[lane] = -1;
+  }
+}
+
+void SweepPacks::fill_lane(SweepPack& pack, int lane) {
+  const ContactBlocks& blocks = *blocks_;
+  const int contact = pack.contact[lane];
+  const ContactBlocks::Unit& unit = blocks.unit(contact);
+  const OneContact& law = blocks.contact(contact);
+  for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e) {
+    const int side = e - unit.entry_begin, body = body_of_[blocks.entry(e).block];
+    pack.place[side][lane] = static_cast<long>(kLineSize) * body;
+    double piece[3 * kBodySize];
+    scale_piece(bodies_[body], blocks.entry_values(e), piece);
+    for (int a = 0; a < 3; ++a)
+      for (int k = 0; k < kBodySize; ++k)
+        pack.J[a][side * kBodySize + k][lane] = piece[a * kBodySize + k];
+  }
+  for (int a = 0, k = 0; a < 3; ++a) {
+    pack.bias[a][lane] = blocks.bias(unit.row + a);
+    pack.compliance[a][lane] = blocks.compliance(unit.row + a);
+    for (int b = a; b < 3; ++b, ++k) {
+      pack.W[k][lane] = law.W(a, b);
+      pack.inverse[k][lane] = law.inverse(a, b);
+    }
+  }
+  pack.mu[lane] = law.mu();
+}
+
+/// J L⁻ᵀ.
+void SweepPacks::scale_piece(const Body& body, const double* jacobian, double* out) const {
+  for (int a = 0; a < 3; ++a, jacobian += kBodySize, out += kBodySize)
+    for (int k = 0; k < kBodySize; ++k) {
+      double sum = jacobian[k];
+      if (body.factor >= 0)
+        for (int j = 0; j < k; ++j) sum -= factors_[body.factor + k * kBodySize + j] * out[j];
+      out[k] = sum * body.reciprocal[k];
+    }
+}
+
+void SweepPacks::weigh() {
+  weight_.assign(static_cast<std::size_t>(3 * kLanes) * num_packs(), 0.0);
+  for (int p = 0; p < num_packs(); ++p)
+    for (int lane = 0; lane < count_[p]; ++lane)
+      for (int a = 0; a < 3; ++a)
+        weight_[(3 * p + a) * kLanes + lane] = std::sqrt(blocks_->omega(packs_[p].contact[lane]));
+}
+
+void SweepPacks::load(const SweepState& state) {
+  for (int p = 0; p < num_packs(); ++p)
+    for (int lane = 0; lane < count_[p]; ++lane) {
+      const double* x = state.x() + blocks_->unit(packs_[p].contact[lane]).row;
+      for (int a = 0; a < 3; ++a) impulses(p)[a * kLanes + lane] = x[a];
+    }
+  double* out = velocities();
+  for (const Body& body : bodies_) {
+    const double* w = state.w() + body.dof;
+    for (int k = 0; k < kBodySize; ++k) {
+      out[k] = body.root[k] * w[k];
+      if (body.factor >= 0)
+        for (int j = k + 1; j < kBodySize; ++j)
+          out[k] += factors_[body.factor + j * kBodySize + k] * w[j];
+    }
+    out += kLineSize;
+  }
+}
+
+void SweepPacks::store(SweepState& state) const {
+  for (int p = 0; p < num_packs(); ++p)
+    for (int lane = 0; lane < count_[p]; ++lane) {
+      const int row = blocks_->unit(packs_[p].contact[lane]).row;
+      for (int a = 0; a < 3; ++a) {
+        const double x = impulses(p)[a * kLanes + lane];
+        state.x()[row + a] = x;
+        state.u()[row + a] = blocks_->bias(row + a) + blocks_->compliance(row + a) * x;
+      }
+    }
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const Body& body = bodies_[i];
+    const double* from = lines_[first_body_line_ + i].value;
+    double* w = state.w() + body.dof;
+    for (int k = kBodySize - 1; k >= 0; --k) {
+      double sum = from[k];
+      if (body.factor >= 0)
+        for (int j = k + 1; j < kBodySize; ++j)
+          sum -= factors_[body.factor + j * kBodySize + k] * w[j];
+      w[k] = sum * body.reciprocal[k];
+    }
+  }
+}
+
+void SweepPacks::set_scales(std::span<const double> scale) {
+  for (SweepPack& pack : packs_)
+    for (int lane = 0; lane < kLanes && pack.contact[lane] >= 0; ++lane) {
+      const double data = scale[pack.contact[lane]], omega = blocks_->omega(pack.contact[lane]);
+      pack.rate[lane] = data > 0 ? omega / (data * data) : 0;
+    }
+}
+
+double SweepPacks::run() {
+  change_.assign(task_start_.size() - 1, 0.0);
+  const auto run_task = [&](int task) {
+    const int begin = task_start_[task], end = task_start_[task + 1];
+    if (begin < end)
+      change_[task] = visit_packs(*blocks_, std::span(packs_).subspan(begin, end - begin),
+                                  impulses(begin), velocities());
+  };
+  for (std::size_t phase = 0; phase + 1 < phase_start_.size(); ++phase) {
+    const int first = phase_start_[phase], num_tasks = phase_start_[phase + 1] - first;
+    if (blocks_->workers() != nullptr)
+      blocks_->workers()->run(num_tasks, [&](int number, int) { run_task(first + number); });
+    else
+      for (int k = 0; k < num_tasks; ++k) run_task(first + k);
+  }
+  return *std::max_element(change_.begin(), change_.end());
+}
+
+}  // namespace stiction

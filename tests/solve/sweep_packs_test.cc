@@ -1,0 +1,177 @@
+// Sweeps in packs: who may be packed, who goes where, and the same motion as visits one by one.
+#include "stiction/solve/sweep_packs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "stiction/problem/certificate.h"
+#include "stiction/solve/nsgs_solver.h"
+#include "stiction/solve/nsgs_sweep.h"
+#include "tests/solve/sphere_grid.h"
+
+namespace stiction {
+namespace {
+
+/// What a sweep works on.
+struct Bench {
+  explicit Bench(StepProblem given) : problem(std::move(given)) {
+    EXPECT_TRUE(blocks.assemble(problem));
+    sweep.find_order(blocks);
+    sweep.begin(blocks);
+    is_packed = packs.lay_out(problem, blocks, sweep.order());
+    state.start(blocks, {}, false);
+  }
+  StepProblem problem;
+  ContactBlocks blocks;
+  NsgsSweep sweep;
+  SweepPacks packs;
+  SweepState state;
+  bool is_packed = false;
+};
+
+StepProblem pile(double mu = 0.3) { return testing::sphere_grid({.count = {7, 6, 9}, .mu = mu}); }
+
+/// Axes of inertia that are not those of the coordinates; normals of spheres do not turn them, so
+/// that still nothing slides.
+StepProblem pile_with_full_inertia() {
+  StepProblem problem = pile(1e9);
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    for (int i = 3; i < 6; ++i)
+      for (int j = 3; j < i; ++j)
+        problem.mass_block(b)(i, j) = problem.mass_block(b)(j, i) =
+            0.3 * problem.mass_block(b)(i, i) * std::cos(i + j + b);
+  return problem;
+}
+
+double largest_difference(const SweepState& a, const SweepState& b, int num_rows) {
+  double largest = 0;
+  for (int row = 0; row < num_rows; ++row)
+    largest = std::max(largest, std::abs(a.x()[row] - b.x()[row]));
+  return largest;
+}
+
+double largest_impulse(const SweepState& state, int num_rows) {
+  double largest = 0;
+  for (int row = 0; row < num_rows; ++row) largest = std::max(largest, std::abs(state.x()[row]));
+  return largest;
+}
+
+TEST(SweepPacks, HoldEveryContactOnceAndNoBodyTwice) {
+  const Bench bench(pile());
+  ASSERT_TRUE(bench.is_packed);
+  std::vector<int> count(bench.blocks.num_units(), 0);
+  for (const SweepPack& pack : bench.packs.packs()) {
+    std::vector<int> bodies;
+    for (const int contact : pack.contact) {
+      if (contact < 0) continue;
+      ++count[contact];
+      for (int e = bench.blocks.unit(contact).entry_begin;
+           e < bench.blocks.unit(contact + 1).entry_begin; ++e)
+        bodies.push_back(bench.blocks.entry(e).block);
+    }
+    std::sort(bodies.begin(), bodies.end());
+    EXPECT_EQ(std::adjacent_find(bodies.begin(), bodies.end()), bodies.end());
+  }
+  EXPECT_EQ(std::count(count.begin(), count.end(), 1), bench.blocks.num_units());
+}
+
+TEST(SweepPacks, KeepTheOrderOfContactsThatShareABody) {
+  const Bench bench(pile());
+  ASSERT_TRUE(bench.is_packed);
+  std::vector<int> pack_of(bench.blocks.num_units()), place(bench.blocks.num_units());
+  for (int p = 0; p < bench.packs.num_packs(); ++p)
+    for (const int contact : bench.packs.packs()[p].contact)
+      if (contact >= 0) pack_of[contact] = p;
+  int number = 0;
+  for (const int unit : bench.sweep.order().units()) place[unit] = number++;
+  for (int b = 0; b < bench.blocks.num_blocks(); ++b)
+    for (const auto& one : bench.blocks.meetings(b))
+      for (const auto& other : bench.blocks.meetings(b))
+        EXPECT_EQ(place[one.unit] < place[other.unit], pack_of[one.unit] < pack_of[other.unit]);
+}
+
+/// Friction so strong that nothing slides (normals do not turn spheres): visits are linear, and
+/// equal up to rounding, which sums of some ten terms in another order amount to; sweeps that
+/// contract do not make it grow.
+TEST(SweepPacks, MoveAsVisitsOneByOne) {
+  for (const StepProblem& problem : {pile(1e9), pile_with_full_inertia()}) {
+    Bench bench(problem);
+    ASSERT_TRUE(bench.is_packed);
+    SweepState packed = bench.state;
+    bench.packs.load(packed);
+    for (int number = 0; number < 5; ++number) {
+      bench.sweep.run(bench.blocks, {}, bench.state);
+      (void)bench.packs.run();
+    }
+    bench.packs.store(packed);
+    const int n = bench.blocks.num_rows();
+    EXPECT_LT(largest_difference(packed, bench.state, n), 1e-13 * largest_impulse(packed, n));
+    SweepState anew = packed;
+    anew.refresh(bench.blocks);
+    for (int k = 0; k < bench.blocks.num_dofs(); ++k)
+      EXPECT_NEAR(packed.w()[k], anew.w()[k], 1e-13 * largest_impulse(packed, n));
+  }
+}
+
+TEST(SweepPacks, HaveTheSameBitsWithNarrowVectors) {
+  Bench wide(pile()), narrow(pile());
+  ASSERT_TRUE(wide.is_packed);
+  wide.packs.load(wide.state);
+  narrow.packs.load(narrow.state);
+  const std::span<double> values = narrow.packs.values();
+  const auto first_body = values.size() - 8 * (narrow.problem.num_blocks() + std::size_t{1});
+  // All packs one after the other are what run() makes of them with one thread.
+  for (int number = 0; number < 20; ++number) {
+    const double a = wide.packs.run();
+    const double b = visit_packs_by_two(narrow.blocks, narrow.packs.packs(), values.data(),
+                                        values.data() + first_body);
+    EXPECT_EQ(a, b);
+  }
+  EXPECT_TRUE(std::equal(values.begin(), values.end(), wide.packs.values().begin()));
+}
+
+TEST(SweepPacks, SolveWhatSlides) {
+  for (const double mu : {0.05, 0.3, 0.5}) {
+    const StepProblem problem = pile(mu);
+    StepSolution solution;
+    const SolverReport report = NsgsSolver({.tolerance = 1e-8}).solve(problem, solution);
+    EXPECT_EQ(report.status, SolverStatus::kConverged) << mu;
+    EXPECT_TRUE(certify(problem, solution).meets(1e-8)) << mu;
+  }
+}
+
+TEST(SweepPacks, ReportTheChangeInTheScalesGiven) {
+  Bench bench(pile(1e9));
+  ASSERT_TRUE(bench.is_packed);
+  const std::vector<double> scale(bench.blocks.num_units(), 2.0);
+  bench.packs.set_scales(scale);
+  bench.packs.load(bench.state);
+  const double change = bench.packs.run();
+  bench.packs.store(bench.state);
+  double expected = 0;  // from no impulses at all the change is the impulse
+  for (int i = 0; i < bench.blocks.num_units(); ++i) {
+    const double* x = bench.state.x() + bench.blocks.unit(i).row;
+    expected =
+        std::max(expected, bench.blocks.omega(i) / 4 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]));
+  }
+  EXPECT_NEAR(change, expected, 1e-14 * expected);
+}
+
+TEST(SweepPacks, AreRefusedWhereSomethingElseIsInTheProblem) {
+  EXPECT_FALSE(
+      Bench(testing::sphere_grid({.section = {FrictionSection::Kind::kPolygon, 8}})).is_packed);
+  StepProblem joined = pile();
+  joined.add_bilateral_row({});
+  joined.bilateral.add_entry(0, 6).setOnes();
+  EXPECT_FALSE(Bench(joined).is_packed);
+  StepProblem turning = pile();
+  turning.mass_block(3)(4, 5) = 0.1;
+  turning.mass_block(3)(5, 4) = -0.1;
+  EXPECT_FALSE(Bench(turning).is_packed);
+}
+
+}  // namespace
+}  // namespace stiction
