@@ -67,10 +67,13 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
   bool is_cold = !has_impulses();
   if (is_cold) press_contacts();
+  report.has_answer = false;  // none that the caller does not have
   if (!is_cold && !(level <= kFarStart)) return report;
   if (!is_cold && options_.leaves_motion && moves(problem)) return report;
   build_pattern(problem);
   bool has_gained = lu_.analyse(matrix_, options_.max_flops);
+  if (!has_gained && !(level <= options_.tolerance)) return report;
+  report.has_answer = true;
   for (int iteration = 1; has_gained && iteration <= options_.max_iterations; ++iteration) {
     if (deadline.has_passed()) break;
     if (is_cold)

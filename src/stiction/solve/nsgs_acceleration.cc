@@ -7,7 +7,6 @@
 namespace stiction {
 namespace {
 
-constexpr int kMaxDepth = 16;
 /// An extrapolation that makes ‖f‖² grow by more than this is taken back.
 constexpr double kGrowth = 4;
 /// Directions of the least squares problem that depend on others to this degree are left out.
@@ -15,6 +14,8 @@ constexpr double kDependent = 1e-10;
 
 /// Numbers that one task takes. Sums are over blocks of this size, added up in their order.
 constexpr int kGrain = 2048;
+/// Numbers that stay in the nearest cache while all columns are added to them.
+constexpr int kChunk = 512;
 
 /// Σ a b. Four partial sums: one alone would wait for itself at every term.
 double dot(const double* a, const double* b, int n) {
@@ -24,6 +25,23 @@ double dot(const double* a, const double* b, int n) {
     for (int k = 0; k < 4; ++k) sum[k] += a[i + k] * b[i + k];
   for (; i < n; ++i) sum[0] += a[i] * b[i];
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+/// Σ a c and Σ b c, each as above.
+void dot_both(const double* a, const double* b, const double* c, int n, double* out) {
+  double of_a[4] = {}, of_b[4] = {};
+  int i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; ++k) {
+      of_a[k] += a[i + k] * c[i + k];
+      of_b[k] += b[i + k] * c[i + k];
+    }
+  for (; i < n; ++i) {
+    of_a[0] += a[i] * c[i];
+    of_b[0] += b[i] * c[i];
+  }
+  out[0] = (of_a[0] + of_a[2]) + (of_a[1] + of_a[3]);
+  out[1] = (of_b[0] + of_b[2]) + (of_b[1] + of_b[3]);
 }
 
 }  // namespace
@@ -68,32 +86,50 @@ void NsgsAccelerator::remember(std::span<const double> z) {
 template <class Sum>
 void NsgsAccelerator::sum_up(int count, const Sum& add_block, double* sums) {
   const int num_blocks = (num_rows_ + kGrain - 1) / kGrain;
-  partial_.resize(static_cast<std::size_t>(num_blocks) * kMaxDepth);
+  partial_.resize(static_cast<std::size_t>(num_blocks) * kMaxSums);
   run_blocks(workers_, num_rows_, kGrain, [&](int begin, int end) {
-    add_block(begin, end,
-              partial_.data() + static_cast<std::ptrdiff_t>(begin / kGrain) * kMaxDepth);
+    add_block(begin, end, partial_.data() + static_cast<std::ptrdiff_t>(begin / kGrain) * kMaxSums);
   });
   std::fill_n(sums, count, 0.0);
   for (int k = 0; k < num_blocks; ++k)
-    for (int c = 0; c < count; ++c)
-      sums[c] += partial_[static_cast<std::size_t>(k) * kMaxDepth + c];
+    for (int c = 0; c < count; ++c) sums[c] += partial_[static_cast<std::size_t>(k) * kMaxSums + c];
 }
 
-/// The weighted change of the impulses by the sweep.
-void NsgsAccelerator::measure_defect(std::span<const double> z, double& square) {
+/// The weighted change of the impulses by the sweep, and for Anderson's method how it differs from
+/// that of the sweep before, with the products of both with all such differences: one pass.
+void NsgsAccelerator::measure_defect(std::span<const double> z, Products& products) {
+  const bool has_step = kind_ == Acceleration::kAnderson && has_last_;
+  const int newest = count_ < depth_ ? count_ : (newest_ + 1) % depth_;
+  const int count = has_step ? std::min(count_ + 1, depth_) : 0;
+  double sums[kMaxSums];
   sum_up(
-      1,
+      1 + 2 * count,
       [&](int begin, int end, double* out) {
-        for (int i = begin; i < end; ++i) defect_[i] = weight_[i] * (z[i] - start_[i]);
-        *out = dot(defect_.data() + begin, defect_.data() + begin, end - begin);
+        const int n = end - begin;
+        double* defect = defect_.data() + begin;
+        for (int i = 0; i < n; ++i)
+          defect[i] = weight_[begin + i] * (z[begin + i] - start_[begin + i]);
+        out[0] = dot(defect, defect, n);
+        if (!has_step) return;
+        double* step = defect_step(newest) + begin;
+        const double* last = last_defect_.data() + begin;
+        for (int i = 0; i < n; ++i) step[i] = defect[i] - last[i];
+        for (int c = 0; c < count; ++c)
+          dot_both(step, defect, defect_step(c) + begin, n, out + 1 + 2 * c);
       },
-      &square);
+      sums);
+  products.square = sums[0];
+  for (int c = 0; c < count; ++c) {
+    products.of_step[c] = sums[1 + 2 * c];
+    products.of_defect[c] = sums[2 + 2 * c];
+  }
 }
 
 void NsgsAccelerator::extrapolate(std::span<double> z) {
   if (kind_ == Acceleration::kNone) return;
-  double square = 0;
-  measure_defect(z, square);
+  Products products;
+  measure_defect(z, products);
+  const double square = products.square;
   if (is_extrapolated_ && !(square <= kGrowth * least_square_)) {
     std::copy(image_.begin(), image_.end(), z.begin());
     forget();
@@ -106,7 +142,7 @@ void NsgsAccelerator::extrapolate(std::span<double> z) {
   if (kind_ == Acceleration::kNncg)
     extrapolate_conjugate(ratio, z);
   else
-    extrapolate_anderson(z);
+    extrapolate_anderson(products, z);
 }
 
 void NsgsAccelerator::extrapolate_conjugate(double ratio, std::span<double> z) {
@@ -121,58 +157,41 @@ void NsgsAccelerator::extrapolate_conjugate(double ratio, std::span<double> z) {
   has_last_ = true;
 }
 
-void NsgsAccelerator::extrapolate_anderson(std::span<double> z) {
-  if (has_last_) append_difference(z);
+void NsgsAccelerator::extrapolate_anderson(const Products& products, std::span<double> z) {
+  const bool has_step = has_last_;
+  if (has_step) append_step(products);
   std::swap(last_defect_, defect_);
   has_last_ = true;
   double gamma[kMaxDepth] = {};
-  if (count_ > 0) solve_least_squares(gamma);
+  if (count_ > 0) solve_least_squares(products, gamma);
   for (int c = 0; c < count_; ++c) is_extrapolated_ = is_extrapolated_ || gamma[c] != 0;
+  double* newest = image_steps_.data() + static_cast<std::size_t>(newest_) * size_;
   run_numbers(workers_, size_, kGrain, [&](int begin, int end) {
-    std::copy(z.begin() + begin, z.begin() + end, image_.begin() + begin);
-    for (int c = 0; c < count_; ++c) {
-      if (gamma[c] == 0) continue;
-      const double* step = image_steps_.data() + static_cast<std::size_t>(c) * size_;
-      for (int i = begin; i < end; ++i) z[i] -= gamma[c] * step[i];
+    for (int first = begin; first < end; first += kChunk) {
+      const int last = std::min(end, first + kChunk);
+      if (has_step)
+        for (int i = first; i < last; ++i) newest[i] = z[i] - image_[i];
+      std::copy(z.begin() + first, z.begin() + last, image_.begin() + first);
+      for (int c = 0; c < count_; ++c) {
+        if (gamma[c] == 0) continue;
+        const double* step = image_steps_.data() + static_cast<std::size_t>(c) * size_;
+        for (int i = first; i < last; ++i) z[i] -= gamma[c] * step[i];
+      }
     }
   });
 }
 
-void NsgsAccelerator::append_difference(std::span<const double> z) {
+/// The last difference of defects is one of the columns from now on.
+void NsgsAccelerator::append_step(const Products& products) {
   newest_ = count_ < depth_ ? count_ : (newest_ + 1) % depth_;
   count_ = std::min(count_ + 1, depth_);
-  double* defect_step = defect_steps_.data() + static_cast<std::size_t>(newest_) * num_rows_;
-  double* image_step = image_steps_.data() + static_cast<std::size_t>(newest_) * size_;
-  run_numbers(workers_, size_, kGrain, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) image_step[i] = z[i] - image_[i];
-  });
-  double products[kMaxDepth];
-  sum_up(
-      count_,
-      [&](int begin, int end, double* out) {
-        for (int i = begin; i < end; ++i) defect_step[i] = defect_[i] - last_defect_[i];
-        for (int c = 0; c < count_; ++c)
-          out[c] = dot(defect_step + begin,
-                       defect_steps_.data() + static_cast<std::size_t>(c) * num_rows_ + begin,
-                       end - begin);
-      },
-      products);
   for (int c = 0; c < count_; ++c)
-    gram_[newest_ * depth_ + c] = gram_[c * depth_ + newest_] = products[c];
+    gram_[newest_ * depth_ + c] = gram_[c * depth_ + newest_] = products.of_step[c];
 }
 
 /// γ of least ‖f − Σ γ_c Δf_c‖ by elimination with diagonal pivots in the scaled Gram matrix.
-void NsgsAccelerator::solve_least_squares(double* gamma) {
-  double a[kMaxDepth][kMaxDepth + 1], scale[kMaxDepth], products[kMaxDepth];
-  sum_up(
-      count_,
-      [&](int begin, int end, double* out) {
-        for (int c = 0; c < count_; ++c)
-          out[c] = dot(last_defect_.data() + begin,
-                       defect_steps_.data() + static_cast<std::size_t>(c) * num_rows_ + begin,
-                       end - begin);
-      },
-      products);
+void NsgsAccelerator::solve_least_squares(const Products& products, double* gamma) const {
+  double a[kMaxDepth][kMaxDepth + 1], scale[kMaxDepth];
   bool is_used[kMaxDepth] = {};
   for (int c = 0; c < count_; ++c) {
     const double square = gram_[c * depth_ + c];
@@ -181,7 +200,7 @@ void NsgsAccelerator::solve_least_squares(double* gamma) {
   }
   for (int c = 0; c < count_; ++c) {
     for (int d = 0; d < count_; ++d) a[c][d] = gram_[c * depth_ + d] * scale[c] * scale[d];
-    a[c][count_] = scale[c] * products[c];
+    a[c][count_] = scale[c] * products.of_defect[c];
   }
   int order[kMaxDepth], used = 0;
   for (; used < count_; ++used) {

@@ -35,12 +35,21 @@ class NsgsAccelerator {
 
  private:
   void extrapolate_conjugate(double ratio, std::span<double> z);
-  void extrapolate_anderson(std::span<double> z);
-  void append_difference(std::span<const double> z);
-  void solve_least_squares(double* gamma);
+  static constexpr int kMaxDepth = 16, kMaxSums = 1 + 2 * kMaxDepth;
+  /// ‖f‖², and per column of Anderson's method the products with the newest column and with f.
+  struct Products {
+    double square = 0;
+    double of_step[kMaxDepth], of_defect[kMaxDepth];
+  };
+  void extrapolate_anderson(const Products& products, std::span<double> z);
+  void append_step(const Products& products);
+  void solve_least_squares(const Products& products, double* gamma) const;
   template <class Sum>
   void sum_up(int count, const Sum& add_block, double* sums);
-  void measure_defect(std::span<const double> z, double& square);
+  void measure_defect(std::span<const double> z, Products& products);
+  double* defect_step(int column) {
+    return defect_steps_.data() + static_cast<std::size_t>(column) * num_rows_;
+  }
 
   Acceleration kind_ = Acceleration::kNone;
   int depth_ = 0, num_rows_ = 0, size_ = 0;

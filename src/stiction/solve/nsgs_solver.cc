@@ -32,8 +32,11 @@ constexpr double kStrictest = 0.01;
 
 /// A sweep that changes this much more than the target, in the same measure, does not end at it.
 /// What is measured at such times, and how often at least, only says whether sweeps get on.
-constexpr double kFarOff = 4;
+constexpr double kFarOff = 3;
 constexpr int kLongestGap = 25;
+
+/// Before, errors are everywhere.
+constexpr int kFirstFocus = 3;
 
 /// Good starts may be answers after a few sweeps: the first ones are checked.
 constexpr int kFirstSweeps = 2;
@@ -112,6 +115,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   best_level_ = gain_level_ = kInfinity;
   target_ = options_.tolerance;
   last_gain_ = 0;
+  part_visits_ = 0;
   has_changed_over_ = is_focus_vain_ = is_packed_ = false;
   return state_.is_finite();
 }
@@ -128,28 +132,26 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   }
   const Deadline deadline(max_seconds_);
   int due = 1;
-  for (int number = 1; number <= options_.max_iterations; ++number) {
+  for (int number = 1; count(number) <= options_.max_iterations; ++number) {
     sweep(number);
     bool is_focused = false;
-    if (number == due && is_far_off(number)) {
-      due = next_check(number, options_.check_gap);
-    } else if (number == due || number == options_.max_iterations) {
-      due = next_check(number, options_.check_gap);
+    if (count(number) == options_.max_iterations || (number >= due && !is_far_off(number))) {
+      due = is_packed_ ? number + 1 : next_check(number, options_.check_gap);
       double level = evaluate(number);
       const double before = level;
       is_focused = level > target_ && !is_focus_vain_ && focus(number, deadline);
-      if (is_focused) {
-        load_packs();
-        level = evaluate(number);
-      }
+      if (is_focused) level = evaluate(number);
       is_focus_vain_ = is_focused && !(level < before);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
-        return {SolverStatus::kConverged, number};
+        return {SolverStatus::kConverged, count(number)};
       const bool has_stalled =
           options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps;
-      if (has_stalled || deadline.has_passed()) return {SolverStatus::kMaxIterations, number};
-      if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, number};
+      if (has_stalled || deadline.has_passed())
+        return {SolverStatus::kMaxIterations, count(number)};
+      if (level == kInfinity && !state_.is_finite())
+        return {SolverStatus::kNonFinite, count(number)};
     }
+    if (is_packed_ && focus_packs(number, deadline)) is_focused = true;
     if (is_focused)
       restart_acceleration();
     else
@@ -180,11 +182,13 @@ std::span<double> NsgsSolver::values() {
   return is_packed_ ? workshop_->packs.values() : std::span<double>(state_.values());
 }
 
-/// Whether the last sweep changed so much that its result need not be measured.
+/// Whether the last sweep changed so much that its result need not be measured, or comes after an
+/// extrapolation, which the next one has to show the worth of.
 bool NsgsSolver::is_far_off(int number) const {
   if (!is_packed_ || !asks_certificate(options_.measure)) return false;
-  if (options_.focuses && SweepFocus::is_for(blocks_, number, options_.measure)) return false;
-  return change_ > kFarOff * target_ && number - last_evaluation_ < kLongestGap;
+  if (number % 2 == 0) return true;
+  if (number - last_evaluation_ >= kLongestGap) return false;
+  return change_ > kFarOff * target_ || number < options_.least_sweeps;
 }
 
 void NsgsSolver::load_packs() {
@@ -198,7 +202,8 @@ void NsgsSolver::refresh() {
 }
 
 /// Ends sweep `number`: its result becomes the start of the next one. The first sweep is not part
-/// of the history: it comes from no impulses at all and says little about those to come.
+/// of the history: it comes from no impulses at all and says little about those to come. In packs
+/// an extrapolation takes as long as a sweep, so that it is made of every second one.
 void NsgsSolver::accelerate(int number) {
   if (options_.acceleration == Acceleration::kNone) return;
   NsgsAccelerator& accelerator = workshop_->accelerator;
@@ -209,7 +214,7 @@ void NsgsSolver::accelerate(int number) {
     accelerator.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
                         options_.depth, weigh_impulses(), static_cast<int>(values().size()),
                         options_.workers);
-  } else if (!options_.alternates || number % 2 == 1) {
+  } else if (!(options_.alternates || is_packed_) || number % 2 == 1) {
     accelerator.extrapolate(values());
   } else {
     return;
@@ -224,9 +229,24 @@ void NsgsSolver::restart_acceleration() {
   workshop_->accelerator.remember(values());
 }
 
+/// The number of a sweep over everything, and what sweeps over parts come to.
+int NsgsSolver::count(int number) const {
+  return number + static_cast<int>(part_visits_ / std::max(1, blocks_.num_units()));
+}
+
+bool NsgsSolver::focus_packs(int number, const Deadline& deadline) {
+  if (!options_.focuses || number < kFirstFocus || !asks_certificate(options_.measure))
+    return false;
+  const long visits = workshop_->pack_focus.run(blocks_, workshop_->sweep.order(), target_,
+                                                options_.depth, deadline, workshop_->packs);
+  part_visits_ += visits;
+  return visits > 0;
+}
+
 /// Sweeps over what is still wrong, if that is little; whether there were any.
 bool NsgsSolver::focus(int number, const Deadline& deadline) {
-  if (!options_.focuses || !SweepFocus::is_for(blocks_, number, options_.measure)) return false;
+  if (is_packed_ || !options_.focuses || !SweepFocus::is_for(blocks_, number, options_.measure))
+    return false;
   return workshop_->focus.run(blocks_, target_, options_.depth, deadline, workshop_->residual,
                               workshop_->sweep, state_);
 }

@@ -65,6 +65,8 @@ class NsgsSolver : public Solver {
   void accelerate(int number);
   void restart_acceleration();
   bool focus(int number, const Deadline& deadline);
+  bool focus_packs(int number, const Deadline& deadline);
+  int count(int number) const;
   double evaluate(int number);
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);
@@ -90,6 +92,7 @@ class NsgsSolver : public Solver {
   bool is_packed_ = false;         // the state is that of the packs
   double change_ = 0;              // by the last sweep of packs, in the terms of (T23)
   int last_evaluation_ = 0;
+  long part_visits_ = 0;        // of contacts, by sweeps over parts
   bool is_focus_vain_ = false;  // the last one gained nothing: sweeps over everything first
 };
 

@@ -35,15 +35,21 @@ bool SweepPacks::lay_out(const StepProblem& problem, const ContactBlocks& blocks
                          const SweepOrder& order) {
   blocks_ = &blocks;
   if (!is_packable(blocks) || !scale_bodies(problem)) return false;
+  list_ends();
   form_packs(order);
-  const auto num_impulses = static_cast<std::size_t>(3 * kLanes * num_packs());
-  first_body_line_ = static_cast<int>((num_impulses + kLineSize - 1) / kLineSize);
-  lines_.assign(first_body_line_ + bodies_.size() + 1, {});
   run_numbers(blocks.workers(), num_packs(), kPackGrain, [&](int begin, int end) {
     for (int p = begin; p < end; ++p) fill_pack(p);
   });
   weigh();
   return true;
+}
+
+/// Everything is zero afterwards.
+void SweepPacks::make_room() {
+  const auto num_impulses = static_cast<std::size_t>(3 * kLanes) * num_packs();
+  first_body_line_ = static_cast<int>((num_impulses + kLineSize - 1) / kLineSize);
+  lines_.assign(first_body_line_ + num_bodies_ + 1, {});
+  changes_.assign(num_packs(), {});
 }
 
 bool SweepPacks::is_packable(const ContactBlocks& blocks) {
@@ -69,6 +75,7 @@ bool SweepPacks::scale_bodies(const StepProblem& problem) {
     bodies_.emplace_back();
     if (!factor_body(problem, b, bodies_.back())) return false;
   }
+  num_bodies_ = static_cast<int>(bodies_.size());
   return true;
 }
 
@@ -106,13 +113,24 @@ bool SweepPacks::factor_body(const StepProblem& problem, int block, Body& body) 
 // -------------------------------------------------------------------------------------------------
 // Who goes where
 
+void SweepPacks::list_ends() {
+  ends_.assign(blocks_->num_units(), {});
+  for (int i = 0; i < blocks_->num_units(); ++i) {
+    const int first = blocks_->unit(i).entry_begin;
+    for (int e = first; e < blocks_->unit(i + 1).entry_begin; ++e)
+      ends_[i].body[e - first] = body_of_[blocks_->entry(e).block];
+  }
+}
+
 void SweepPacks::form_packs(const SweepOrder& order) {
   packs_.clear();
   count_.clear();
   room_.clear();
   phase_start_.assign(1, 0);
   task_start_.assign(1, 0);
-  last_pack_.assign(bodies_.size(), -1);
+  last_pack_.assign(num_bodies_, -1);
+  lane_of_.resize(ends_.size());
+  num_contacts_ = static_cast<int>(order.units().size());
   for (int phase = 0; phase < order.num_phases(); ++phase) {
     for (int task = 0; task < order.num_tasks(phase); ++task) {
       const int first_pack = num_packs();
@@ -121,25 +139,25 @@ void SweepPacks::form_packs(const SweepOrder& order) {
     }
     phase_start_.push_back(static_cast<int>(task_start_.size()) - 1);
   }
+  make_room();
 }
 
-/// The pack of a contact, which is the last one of its bodies from now on.
-int SweepPacks::place(int contact, int first_pack) {
-  const ContactBlocks& blocks = *blocks_;
-  const int first = blocks.unit(contact).entry_begin, end = blocks.unit(contact + 1).entry_begin;
+/// Into a pack that is the last one of its bodies from now on.
+void SweepPacks::place(int contact, int first_pack) {
   int pack = first_pack;
-  for (int e = first; e < end; ++e)
-    pack = std::max(pack, last_pack_[body_of_[blocks.entry(e).block]] + 1);
+  for (const int body : ends_[contact].body)
+    if (body != kNone) pack = std::max(pack, last_pack_[body] + 1);
   pack = find_room(pack);
-  while (num_packs() <= pack) {
-    room_.push_back(num_packs());
-    count_.push_back(0);
+  if (pack == num_packs()) {
     packs_.emplace_back();
+    count_.push_back(0);
+    room_.push_back(pack);
   }
-  for (int e = first; e < end; ++e) last_pack_[body_of_[blocks.entry(e).block]] = pack;
+  for (const int body : ends_[contact].body)
+    if (body != kNone) last_pack_[body] = pack;
+  lane_of_[contact] = kLanes * pack + count_[pack];
   packs_[pack].contact[count_[pack]++] = contact;
   if (count_[pack] == kLanes) room_[pack] = pack + 1;
-  return pack;
 }
 
 /// The first pack from `pack` on that is not full. Paths are halved on the way, so that long rows
@@ -159,7 +177,7 @@ int SweepPacks::find_room(int pack) {
 void SweepPacks::fill_pack(int p) {
   SweepPack& pack = packs_[p];
   for (int lane = 0; lane < kLanes; ++lane) {
-    clear_lane(pack, lane, static_cast<long>(kLineSize * bodies_.size()));
+    clear_lane(pack, lane, static_cast<long>(kLineSize) * num_bodies_);
     if (lane < count_[p])
       fill_lane(pack, lane);
     else
@@ -173,7 +191,7 @@ void SweepPacks::fill_lane(SweepPack& pack, int lane) {
   const ContactBlocks::Unit& unit = blocks.unit(contact);
   const OneContact& law = blocks.contact(contact);
   for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e) {
-    const int side = e - unit.entry_begin, body = body_of_[blocks.entry(e).block];
+    const int side = e - unit.entry_begin, body = ends_[contact].body[side];
     pack.place[side][lane] = static_cast<long>(kLineSize) * body;
     double piece[3 * kBodySize];
     scale_piece(bodies_[body], blocks.entry_values(e), piece);
@@ -263,21 +281,90 @@ void SweepPacks::set_scales(std::span<const double> scale) {
 }
 
 double SweepPacks::run() {
-  change_.assign(task_start_.size() - 1, 0.0);
+  const int num_tasks = static_cast<int>(task_start_.size()) - 1;
+  task_change_.assign(num_tasks, 0.0);
   const auto run_task = [&](int task) {
     const int begin = task_start_[task], end = task_start_[task + 1];
     if (begin < end)
-      change_[task] = visit_packs(*blocks_, std::span(packs_).subspan(begin, end - begin),
-                                  impulses(begin), velocities());
+      task_change_[task] = visit_packs(*blocks_, std::span(packs_).subspan(begin, end - begin),
+                                       {impulses(begin), velocities(), changes_[begin].value});
   };
   for (std::size_t phase = 0; phase + 1 < phase_start_.size(); ++phase) {
-    const int first = phase_start_[phase], num_tasks = phase_start_[phase + 1] - first;
+    const int first = phase_start_[phase], count = phase_start_[phase + 1] - first;
     if (blocks_->workers() != nullptr)
-      blocks_->workers()->run(num_tasks, [&](int number, int) { run_task(first + number); });
+      blocks_->workers()->run(count, [&](int number, int) { run_task(first + number); });
     else
-      for (int k = 0; k < num_tasks; ++k) run_task(first + k);
+      for (int k = 0; k < count; ++k) run_task(first + k);
   }
-  return *std::max_element(change_.begin(), change_.end());
+  return *std::max_element(task_change_.begin(), task_change_.end());
+}
+
+// -------------------------------------------------------------------------------------------------
+// Parts of a whole
+
+void SweepPacks::select(const SweepPacks& whole, const SweepOrder& order) {
+  blocks_ = whole.blocks_;
+  ends_.resize(whole.ends_.size());
+  local_of_.assign(whole.num_bodies_, kNone);
+  origin_.clear();
+  for (const int contact : order.units())
+    for (int side = 0; side < 2; ++side) {
+      const int body = whole.ends_[contact].body[side];
+      if (body != kNone && local_of_[body] == kNone) {
+        local_of_[body] = static_cast<int>(origin_.size());
+        origin_.push_back(body);
+      }
+      ends_[contact].body[side] = body == kNone ? kNone : local_of_[body];
+    }
+  num_bodies_ = static_cast<int>(origin_.size());
+  form_packs(order);
+  weight_.assign(static_cast<std::size_t>(3 * kLanes) * num_packs(), 0.0);
+  for (int p = 0; p < num_packs(); ++p)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (lane >= count_[p]) packs_[p].contact[lane] = kNone;
+      copy_lane(whole, p, lane);
+    }
+  for (int i = 0; i < num_bodies_; ++i)
+    lines_[first_body_line_ + i] = whole.lines_[whole.first_body_line_ + origin_[i]];
+}
+
+void SweepPacks::copy_lane(const SweepPacks& whole, int p, int lane) {
+  SweepPack& pack = packs_[p];
+  const int contact = pack.contact[lane];
+  if (contact == kNone) return clear_lane(pack, lane, static_cast<long>(kLineSize) * num_bodies_);
+  const int number = whole.lane_of_[contact], other = number % kLanes, q = number / kLanes;
+  const SweepPack& from = whole.packs_[q];
+  for (int row = 0; row < 3; ++row)
+    for (int k = 0; k < 2 * kBodySize; ++k) pack.J[row][k][lane] = from.J[row][k][other];
+  for (int k = 0; k < 6; ++k) {
+    pack.W[k][lane] = from.W[k][other];
+    pack.inverse[k][lane] = from.inverse[k][other];
+  }
+  pack.mu[lane] = from.mu[other];
+  pack.rate[lane] = from.rate[other];
+  for (int side = 0; side < 2; ++side) {
+    const int body = ends_[contact].body[side];
+    pack.place[side][lane] = static_cast<long>(kLineSize) * (body == kNone ? num_bodies_ : body);
+  }
+  for (int a = 0; a < 3; ++a) {
+    pack.bias[a][lane] = from.bias[a][other];
+    pack.compliance[a][lane] = from.compliance[a][other];
+    impulses(p)[a * kLanes + lane] = whole.impulses(q)[a * kLanes + other];
+    weight_[(3 * p + a) * kLanes + lane] = whole.weight_[(3 * q + a) * kLanes + other];
+  }
+}
+
+void SweepPacks::return_to(SweepPacks& whole) const {
+  for (int p = 0; p < num_packs(); ++p)
+    for (int lane = 0; lane < count_[p]; ++lane) {
+      const int number = whole.lane_of_[packs_[p].contact[lane]];
+      for (int a = 0; a < 3; ++a)
+        whole.impulses(number / kLanes)[a * kLanes + number % kLanes] =
+            impulses(p)[a * kLanes + lane];
+      whole.changes_[number / kLanes].value[number % kLanes] = changes_[p].value[lane];
+    }
+  for (int i = 0; i < num_bodies_; ++i)
+    whole.lines_[whole.first_body_line_ + origin_[i]] = lines_[first_body_line_ + i];
 }
 
 }  // namespace stiction

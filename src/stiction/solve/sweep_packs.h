@@ -47,6 +47,11 @@ class SweepPacks {
   /// may be called. `blocks` must outlive the sweeps.
   bool lay_out(const StepProblem& problem, const ContactBlocks& blocks, const SweepOrder& order);
 
+  /// Those contacts of `whole` that are in `order`, in that order, with their bodies, as they are
+  /// now. What becomes of them goes back by return_to(); load and store are for a whole only.
+  void select(const SweepPacks& whole, const SweepOrder& order);
+  void return_to(SweepPacks& whole) const;
+
   void load(const SweepState& state);
   /// x and w of the state; its u follows from x.
   void store(SweepState& state) const;
@@ -55,6 +60,8 @@ class SweepPacks {
   /// One sweep. Returns the largest change of an impulse in the terms of (T23), the square of what
   /// it moves relative to the scale of its contact: about the error that was there before.
   double run();
+  /// The change of a contact by the last sweep.
+  double change(int contact) const { return change_of(lane_of_[contact]); }
 
   /// Impulses, pack by pack, then velocities: affine in the impulses, as SweepState's.
   std::span<double> values() { return {lines_.front().value, kLineSize * lines_.size()}; }
@@ -62,12 +69,16 @@ class SweepPacks {
   const std::vector<double>& weight() const { return weight_; }
   int num_packs() const { return static_cast<int>(packs_.size()); }
   std::span<const SweepPack> packs() const { return packs_; }
+  int num_contacts() const { return num_contacts_; }
 
  private:
   static constexpr int kLineSize = 8;
   /// A line of the cache: the velocity of a body and two zeros.
   struct alignas(64) Line {
     double value[kLineSize];
+  };
+  struct alignas(32) Change {
+    double value[SweepPack::kLanes];
   };
   /// How velocities and pieces of a body are scaled. Masses are diagonal or have a factor L.
   struct Body {
@@ -76,20 +87,31 @@ class SweepPacks {
     double root[6] = {}, reciprocal[6] = {};  // of the diagonal of L
   };
   static constexpr int kBodySize = 6, kFactorSize = kBodySize * kBodySize;
+  /// Bodies of a contact, −1: none.
+  struct Ends {
+    int body[2] = {-1, -1};
+  };
+  static constexpr int kNone = -1;
 
   static bool is_packable(const ContactBlocks& blocks);
   bool scale_bodies(const StepProblem& problem);
   bool factor_body(const StepProblem& problem, int block, Body& body);
+  void list_ends();
   void form_packs(const SweepOrder& order);
-  int place(int contact, int first_pack);
+  void place(int contact, int first_pack);
+  void make_room();
   int find_room(int pack);
   void fill_pack(int pack);
   void fill_lane(SweepPack& pack, int lane);
+  void copy_lane(const SweepPacks& whole, int pack, int lane);
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void weigh();
   double* impulses(int pack) { return lines_.front().value + 3L * SweepPack::kLanes * pack; }
   const double* impulses(int pack) const {
     return lines_.front().value + 3L * SweepPack::kLanes * pack;
+  }
+  double change_of(int lane) const {
+    return changes_[lane / SweepPack::kLanes].value[lane % SweepPack::kLanes];
   }
   double* velocities() { return lines_[first_body_line_].value; }
 
@@ -105,14 +127,27 @@ class SweepPacks {
   std::vector<double> weight_;
   std::vector<int> count_, room_;  // per pack: contacts in it, and where to look for room
   std::vector<int> last_pack_;     // per body
-  std::vector<double> change_;     // per task
+  std::vector<Ends> ends_;         // per contact of the problem
+  std::vector<int> lane_of_;       // per contact of the problem: its number among all lanes
+  std::vector<int> origin_;        // of a selection: the number of a body in the whole
+  std::vector<int> local_of_;      // and the other way round
+  std::vector<double> task_change_;
+  std::vector<Change> changes_;  // per pack, by the last sweep
+  int num_bodies_ = 0, num_contacts_ = 0;
 };
 
-/// Visits packs one after the other. x and w are those of SweepPacks. Returns the largest change.
-double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack> packs, double* x,
-                   double* w);
+/// Impulses and velocities as SweepPacks has them, and what becomes of the changes.
+struct PackState {
+  double* x;       // of the first pack
+  double* w;       // of the first body
+  double* change;  // of the first lane
+};
+
+/// Visits packs one after the other. Returns the largest change.
+double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack> packs,
+                   const PackState& state);
 /// The same, to the bit, with the vectors of two numbers that every processor has.
-double visit_packs_by_two(const ContactBlocks& blocks, std::span<const SweepPack> packs, double* x,
-                          double* w);
+double visit_packs_by_two(const ContactBlocks& blocks, std::span<const SweepPack> packs,
+                          const PackState& state);
 
 }  // namespace stiction

@@ -160,8 +160,9 @@ STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack& pack, 
   if (any(is_lost)) solve_lanes(blocks, pack, is_lost, u, q, old, r);
 }
 
-STICTION_INLINE void visit(const ContactBlocks& blocks, const SweepPack& pack, double* x, double* w,
-                           Lanes& worst) {
+/// Returns the changes.
+STICTION_INLINE Lanes visit(const ContactBlocks& blocks, const SweepPack& pack, double* x,
+                            double* w) {
   Lanes first[2 * kLanes], second[2 * kLanes], u[3], old[3], r[3], change[3];
   gather(w, pack.place[0], first);
   gather(w, pack.place[1], second);
@@ -176,11 +177,8 @@ STICTION_INLINE void visit(const ContactBlocks& blocks, const SweepPack& pack, d
   }
   answer(blocks, pack, u, old, r);
   for (int a = 0; a < 3; ++a) change[a] = r[a] - old[a];
-  if (!any((change[0] != 0) | (change[1] != 0) | (change[2] != 0))) return;
+  if (!any((change[0] != 0) | (change[1] != 0) | (change[2] != 0))) return all(0);
   for (int a = 0; a < 3; ++a) store(r[a], x + a * kLanes);
-  const Lanes moved =
-      load(pack.rate) * (change[0] * change[0] + change[1] * change[1] + change[2] * change[2]);
-  worst = moved > worst ? moved : worst;
   for (int k = 0; k < 6; ++k)
     for (int a = 0; a < 3; ++a) {
       first[k] += load(pack.J[a][k]) * change[a];
@@ -188,25 +186,30 @@ STICTION_INLINE void visit(const ContactBlocks& blocks, const SweepPack& pack, d
     }
   scatter(first, pack.place[0], w);
   scatter(second, pack.place[1], w);
+  return load(pack.rate) * (change[0] * change[0] + change[1] * change[1] + change[2] * change[2]);
 }
 
 STICTION_INLINE double visit_all(const ContactBlocks& blocks, std::span<const SweepPack> packs,
-                                 double* x, double* w) {
+                                 const PackState& state) {
   Lanes worst = all(0);
+  double *x = state.x, *change = state.change;
   for (const SweepPack& pack : packs) {
-    visit(blocks, pack, x, w, worst);
+    const Lanes moved = visit(blocks, pack, x, state.w);
+    store(moved, change);
+    worst = moved > worst ? moved : worst;
     x += 3L * kLanes;
+    change += kLanes;
   }
   return std::max({worst[0], worst[1], worst[2], worst[3]});
 }
 
-using Visit = double (*)(const ContactBlocks&, std::span<const SweepPack>, double*, double*);
+using Visit = double (*)(const ContactBlocks&, std::span<const SweepPack>, const PackState&);
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] double visit_by_four(const ContactBlocks& blocks,
-                                             std::span<const SweepPack> packs, double* x,
-                                             double* w) {
-  return visit_all(blocks, packs, x, w);
+                                             std::span<const SweepPack> packs,
+                                             const PackState& state) {
+  return visit_all(blocks, packs, state);
 }
 
 Visit choose_visit() { return __builtin_cpu_supports("avx2") ? visit_by_four : visit_packs_by_two; }
@@ -216,15 +219,15 @@ Visit choose_visit() { return visit_packs_by_two; }
 
 }  // namespace
 
-double visit_packs_by_two(const ContactBlocks& blocks, std::span<const SweepPack> packs, double* x,
-                          double* w) {
-  return visit_all(blocks, packs, x, w);
+double visit_packs_by_two(const ContactBlocks& blocks, std::span<const SweepPack> packs,
+                          const PackState& state) {
+  return visit_all(blocks, packs, state);
 }
 
-double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack> packs, double* x,
-                   double* w) {
+double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack> packs,
+                   const PackState& state) {
   static const Visit chosen = choose_visit();
-  return chosen(blocks, packs, x, w);
+  return chosen(blocks, packs, state);
 }
 
 }  // namespace stiction

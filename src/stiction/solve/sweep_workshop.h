@@ -14,6 +14,7 @@
 #include "stiction/solve/gauss_seidel_state.h"
 #include "stiction/solve/nsgs_acceleration.h"
 #include "stiction/solve/nsgs_sweep.h"
+#include "stiction/solve/pack_focus.h"
 #include "stiction/solve/sweep_focus.h"
 #include "stiction/solve/sweep_packs.h"
 
@@ -37,6 +38,7 @@ struct SweepWorkshop {
   NsgsAccelerator accelerator;
   SweepFocus focus;
   SweepPacks packs;
+  PackFocus pack_focus;
   std::vector<double> weight;  // √ω per row
   std::vector<double> scale;   // of the motion of units, for packs
   std::vector<double> best;    // impulses of the best state seen
