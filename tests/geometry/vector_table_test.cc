@@ -17,12 +17,9 @@ TEST(VectorTable, FindsTheFurthestOfAnyNumber) {
   Random random(1);
   for (int count = 1; count <= 100; ++count) {
     std::vector<Vector3d> vectors;
-    VectorTable table;
-    for (int i = 0; i < count; ++i) {
-      vectors.push_back(random_vector(random));
-      table.add(vectors.back());
-    }
-    table.finish();
+    for (int i = 0; i < count; ++i) vectors.push_back(random_vector(random));
+    std::vector<double> numbers(VectorTable::count_numbers(vectors.size()));
+    const VectorTable table(vectors, numbers);
     for (int trial = 0; trial < 50; ++trial) {
       const Vector3d direction = random_vector(random);
       const int found = table.find_furthest(direction);
@@ -36,9 +33,10 @@ TEST(VectorTable, FindsTheFurthestOfAnyNumber) {
 }
 
 TEST(VectorTable, OfEqualsTheFirstIsTaken) {
-  VectorTable table;
-  for (int i = 0; i < 70; ++i) table.add((i == 37 || i == 66 ? 1.0 : 0.0) * Vector3d::UnitX());
-  table.finish();
+  std::vector<Vector3d> vectors(70, Vector3d::Zero());
+  vectors[37] = vectors[66] = Vector3d::UnitX();
+  std::vector<double> numbers(VectorTable::count_numbers(vectors.size()));
+  const VectorTable table(vectors, numbers);
   EXPECT_EQ(table.find_furthest(Vector3d::UnitX()), 37);
   EXPECT_EQ(table.find_furthest(-Vector3d::UnitX()), 0);
   EXPECT_EQ(table.find_furthest(Vector3d::Zero()), 0);

@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,10 @@ class Polytope {
   /// Vertices of a face off its plane by less than this part of the extent are merged into it: far
   /// above the rounding of rotated input, far below what anyone means.
   static constexpr double kCoplanarity = 1e-12;
+
+  /// Moved, not copied: the parts point into its memory.
+  Polytope(Polytope&&) = default;
+  Polytope& operator=(Polytope&&) = default;
 
   /// Corner i has the sign + on axis k where bit k of i is set; faces −x, +x, −y, +y, −z, +z.
   static Polytope make_box(const Eigen::Vector3d& size);
@@ -72,16 +77,7 @@ class Polytope {
   }
 
   /// Asks for all its memory ahead of time. Inlined, see prefetch.h.
-  [[gnu::always_inline]] void prefetch_all() const {
-    prefetch_items(vertices_);
-    prefetch_items(faces_);
-    prefetch_items(edges_);
-    prefetch_items(vertex_table_.components());
-    prefetch_items(normal_table_.components());
-    for (const std::vector<int>* items :
-         {&face_vertices_, &face_edges_, &fan_start_, &vertex_neighbors_, &vertex_edges_})
-      prefetch_items(*items);
-  }
+  [[gnu::always_inline]] void prefetch_all() const { prefetch(memory_.data(), size_); }
 
   /// Mean of the vertices: inside.
   const Eigen::Vector3d& center() const { return center_; }
@@ -89,31 +85,35 @@ class Polytope {
   double extent() const { return extent_; }
 
  private:
-  Polytope() = default;
+  struct Parts;
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  explicit Polytope(Parts parts);
   template <typename T>
-  [[gnu::always_inline]] static void prefetch_items(const std::vector<T>& items) {
-    prefetch(items.data(), items.size() * sizeof(T));
+  static std::span<T> take(std::size_t count, std::byte*& place);
+  template <typename T>
+  static std::span<T> take_copy(const std::vector<T>& items, std::byte*& place);
+  std::span<const int> loop_of(const int* items, int face) const {
+    return {items + faces_[face].first, static_cast<std::size_t>(faces_[face].count)};
   }
-  std::span<const int> loop_of(const std::vector<int>& items, int face) const {
-    return {items.data() + faces_[face].first, static_cast<std::size_t>(faces_[face].count)};
-  }
-  std::span<const int> fan_of(const std::vector<int>& items, int vertex) const {
-    return {items.data() + fan_start_[vertex],
+  std::span<const int> fan_of(const int* items, int vertex) const {
+    return {items + fan_start_[vertex],
             static_cast<std::size_t>(fan_start_[vertex + 1] - fan_start_[vertex])};
   }
-  void add_face(std::span<const int> loop, const Eigen::Vector3d& normal);
   void update_center();
-  void finish();
-  void make_edges();
-  void make_fans();
 
-  std::vector<Eigen::Vector3d> vertices_;
-  std::vector<Face> faces_;
-  std::vector<Edge> edges_;
+  // One piece of memory holds all: a hull among thousands is brought into the cache line by line,
+  // and each array of its own would begin and end within lines, and lie in a page of its own.
+  std::vector<Line> memory_;
+  std::size_t size_ = 0;  // [bytes] of memory_ that are used
+  std::span<Eigen::Vector3d> vertices_;
+  std::span<Face> faces_;
+  std::span<Edge> edges_;
   VectorTable vertex_table_, normal_table_;
-  std::vector<int> face_vertices_, face_edges_;  // loops of all faces, one after the other
-  std::vector<int> fan_start_;                   // num_vertices + 1
-  std::vector<int> vertex_neighbors_, vertex_edges_;
+  const int *face_vertices_ = nullptr, *face_edges_ = nullptr;  // loops of all faces, in turn
+  const int* fan_start_ = nullptr;                              // num_vertices + 1
+  const int *vertex_neighbors_ = nullptr, *vertex_edges_ = nullptr;
   Eigen::Vector3d center_ = Eigen::Vector3d::Zero();
   double extent_ = 0;
 };

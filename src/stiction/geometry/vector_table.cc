@@ -38,20 +38,14 @@ int find_first_equal(const double* numbers, int count, double value) {
 
 }  // namespace
 
-void VectorTable::finish() {
-  count_ = (static_cast<int>(vectors_.size()) + kLanes - 1) / kLanes * kLanes;
-  components_.clear();
-  for (int axis = 0; axis < 3; ++axis) {
-    for (int i = 0; i < count_; ++i) {
-      components_.push_back(vectors_[i < static_cast<int>(vectors_.size()) ? i : 0][axis]);
-    }
-  }
-  vectors_ = {};
+VectorTable::VectorTable(std::span<const Eigen::Vector3d> vectors, std::span<double> numbers)
+    : numbers_(numbers.data()), count_(static_cast<int>(padded(vectors.size()))) {
+  replace(vectors);
 }
 
 void VectorTable::replace(std::span<const Eigen::Vector3d> vectors) {
   for (int axis = 0; axis < 3; ++axis) {
-    double* const components = components_.data() + axis * count_;
+    double* const components = numbers_ + axis * count_;
     for (int i = 0; i < count_; ++i) {
       components[i] = vectors[i < static_cast<int>(vectors.size()) ? i : 0][axis];
     }
@@ -64,12 +58,12 @@ int VectorTable::find_furthest(const Eigen::Vector3d& direction) const {
   double highest = -std::numeric_limits<double>::infinity();
   for (int first = 0; first < count_; first += kBlock) {
     const int size = std::min(kBlock, count_ - first);
-    const double* const x = components_.data() + first;
+    const double* const x = numbers_ + first;
     const double* const y = x + count_;
     const double* const z = y + count_;
     alignas(16) double products[kBlock];
     Lanes tops = Lanes::Constant(highest);
-    for (int i = 0; i < size; i += kLanes) {
+    for (int i = 0; i < size; i += static_cast<int>(kLanes)) {
       const Lanes product = dx * Eigen::Map<const Lanes>(x + i) +
                             dy * Eigen::Map<const Lanes>(y + i) +
                             dz * Eigen::Map<const Lanes>(z + i);
