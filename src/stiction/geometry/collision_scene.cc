@@ -96,6 +96,7 @@ int CollisionScene::add(CollisionObject object) {
     objects_.emplace_back();
     shapes_.emplace_back();
     is_static_.emplace_back();
+    is_hull_.emplace_back();
     balls_.emplace_back();
   } else {
     std::pop_heap(free_objects_.begin(), free_objects_.end(), std::greater<>());
@@ -110,7 +111,8 @@ int CollisionScene::add(CollisionObject object) {
   shapes_[index(place)] = object.shape.get();
   const bool is_sphere = object.shape->kind() == ShapeKind::kSphere;
   balls_[index(place)] = {{0, 0, 0}, is_sphere ? object.shape->core_radius() : -1};
-  if (object.shape->kind() == ShapeKind::kConvex) ++num_hulls_;
+  is_hull_[index(place)] = object.shape->kind() == ShapeKind::kConvex ? 1 : 0;
+  num_hulls_ += is_hull_[index(place)];
   is_static_[index(place)] = object.is_static ? 1 : 0;
   objects_[index(place)] = std::move(object);
   return place;
@@ -126,7 +128,7 @@ void CollisionScene::remove(int object) {
   if (!objects_[index(object)].is_static)
     moving_.erase(std::lower_bound(moving_.begin(), moving_.end(), object));
   if (broad_phase_.is_present(object)) broad_phase_.remove(object);
-  if (shapes_[index(object)]->kind() == ShapeKind::kConvex) --num_hulls_;
+  num_hulls_ -= is_hull_[index(object)];
   objects_[index(object)] = {};
   shapes_[index(object)] = nullptr;
   free_objects_.push_back(object);
@@ -252,23 +254,21 @@ void CollisionScene::select_near(std::span<const IndexPair> box_pairs,
 /// tree, so that each hull is brought into the cache about once, not once for each of its pairs.
 /// It shows in no result.
 void CollisionScene::update_order() {
-  const auto place_of = [&](int object) {
-    return shapes_[index(object)]->kind() == ShapeKind::kConvex
-               ? broad_phase_.place_in_tree(object) + 1
-               : std::numeric_limits<int>::max();
-  };
   const int last = broad_phase_.num_places() + 1;
+  const auto place_of = [&](int object) {
+    return is_hull_[index(object)] != 0 ? broad_phase_.place_in_tree(object) + 1 : last;
+  };
   starts_.assign(index(last) + 3, 0);
+  keys_.resize(near_.size());
   order_.resize(near_.size());
-  found_.resize(near_.size());
   for (std::size_t k = 0; k < near_.size(); ++k) {
     const int place = std::min(place_of(near_[k].first), place_of(near_[k].second));
-    found_[k].part = place > last ? 0 : place + 1;  // so long
-    ++starts_[index(found_[k].part) + 1];
+    keys_[k] = place == last ? 0 : place + 1;
+    ++starts_[index(keys_[k]) + 1];
   }
   for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
   for (std::size_t k = 0; k < near_.size(); ++k)
-    order_[index(starts_[index(found_[k].part)]++)] = static_cast<int>(k);
+    order_[index(starts_[index(keys_[k])]++)] = static_cast<int>(k);
 }
 
 /// Appends to `out`. Inlined: what it returns then stays in registers, where most pairs take less
@@ -337,15 +337,17 @@ void CollisionScene::collect_in_order(std::span<const IndexPair> box_pairs,
   }
 }
 
-/// For pairs whose shapes are at hand: where a hull has its memory, and, nearer to now, all of it.
+/// For pairs whose shapes are at hand: where a hull has its memory, and, nearer to now, all of it,
+/// unless the pair `before` has asked for it: pairs of one hull follow each other.
 [[gnu::always_inline]] inline void CollisionScene::prefetch_hulls(const IndexPair& later,
-                                                                  const IndexPair& soon) const {
+                                                                  const IndexPair& soon,
+                                                                  const IndexPair& before) const {
   for (const int object : {later.first, later.second})
-    if (const CollisionShape& shape = *shapes_[index(object)]; shape.kind() == ShapeKind::kConvex)
-      prefetch(shape.polytope(), sizeof(Polytope));
+    if (is_hull_[index(object)] != 0)
+      prefetch(shapes_[index(object)]->polytope(), sizeof(Polytope));
   for (const int object : {soon.first, soon.second})
-    if (const CollisionShape& shape = *shapes_[index(object)]; shape.kind() == ShapeKind::kConvex)
-      shape.polytope()->prefetch_all();
+    if (is_hull_[index(object)] != 0 && object != before.first && object != before.second)
+      shapes_[index(object)]->polytope()->prefetch_all();
 }
 
 /// One thread has one list, which has grown when the contacts of all pairs once fitted.
@@ -363,7 +365,8 @@ void CollisionScene::collect_part(int part, std::span<const Pose> poses,
       return near_[index(order[std::min(i + count, order.size() - 1)])];
     };
     prefetch_shapes(pair_after(2 * kShapesAhead), poses);
-    prefetch_hulls(pair_after(kShapesAhead), pair_after(kShapesAhead / 2));
+    prefetch_hulls(pair_after(kShapesAhead), pair_after(kShapesAhead / 2),
+                   pair_after(kShapesAhead / 2 - 1));
     Found& found = found_[index(order[i])];
     found = collect_pair(near_[index(order[i])], poses, options, workspace, list);
     found.part = part;

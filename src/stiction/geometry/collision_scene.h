@@ -126,7 +126,7 @@ class CollisionScene {
   }
   void prefetch_second(const IndexPair& later, std::span<const Pose> poses) const;
   void prefetch_shapes(const IndexPair& later, std::span<const Pose> poses) const;
-  void prefetch_hulls(const IndexPair& later, const IndexPair& soon) const;
+  void prefetch_hulls(const IndexPair& later, const IndexPair& soon, const IndexPair& before) const;
   int pairs_per_part() const;
   void collect_part(int part, std::span<const Pose> poses, const DetectionOptions& options,
                     ContactWorkspace& workspace);
@@ -141,7 +141,7 @@ class CollisionScene {
   std::vector<CollisionObject> objects_;  // without shape where none is
   // Of objects_, what pairs of any two objects ask for: in little memory.
   std::vector<const CollisionShape*> shapes_;
-  std::vector<char> is_static_;
+  std::vector<char> is_static_, is_hull_;
   std::vector<Ball> balls_;
   std::vector<int> free_objects_;  // a heap, smallest first
   std::vector<int> moving_;        // objects that are not static, sorted
@@ -151,7 +151,7 @@ class CollisionScene {
   std::vector<ContactWorkspace> workspaces_;  // one per thread
   std::vector<IndexPair> near_;               // pairs that are not apart as balls, sorted
   std::vector<int> order_;                    // of near_, as they are looked at
-  std::vector<int> starts_, num_near_;
+  std::vector<int> keys_, starts_, num_near_;
   std::vector<ContactList> parts_;  // of runs of order_
   std::vector<Found> found_;        // for near_
 };
