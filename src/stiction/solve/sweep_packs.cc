@@ -15,20 +15,6 @@ constexpr int kPackGrain = 16;
 /// Relative to the diagonal: what counts as rounding in a symmetric matrix.
 constexpr double kAsymmetry = 1e-14;
 
-/// What an unused lane has: a contact that is open and that nothing moves.
-void clear_lane(SweepPack& pack, int lane, long nobody) {
-  for (auto& row : pack.J)
-    for (auto& column : row) column[lane] = 0;
-  for (int k = 0; k < 6; ++k) pack.W[k][lane] = pack.inverse[k][lane] = k == 0 || k == 3 || k == 5;
-  pack.mu[lane] = 1;
-  pack.rate[lane] = 0;
-  for (int a = 0; a < 3; ++a) {
-    pack.bias[a][lane] = a == 0 ? 1 : 0;
-    pack.compliance[a][lane] = 0;
-  }
-  pack.place[0][lane] = pack.place[1][lane] = nobody;
-}
-
 }  // namespace
 
 bool SweepPacks::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
@@ -123,7 +109,7 @@ void SweepPacks::list_ends() {
 }
 
 void SweepPacks::form_packs(const SweepOrder& order) {
-  packs_.clear();
+  num_packs_ = 0;
   count_.clear();
   room_.clear();
   phase_start_.assign(1, 0);
@@ -149,7 +135,7 @@ void SweepPacks::place(int contact, int first_pack) {
     if (body != kNone) pack = std::max(pack, last_pack_[body] + 1);
   pack = find_room(pack);
   if (pack == num_packs()) {
-    packs_.emplace_back();
+    if (++num_packs_ > static_cast<int>(packs_.size())) packs_.emplace_back();
     count_.push_back(0);
     room_.push_back(pack);
   }
@@ -174,15 +160,32 @@ int SweepPacks::find_room(int pack) {
 // -------------------------------------------------------------------------------------------------
 // Numbers
 
-void SweepPacks::fill_pack(int p) {
-  SweepPack& pack = packs_[p];
-  for (int lane = 0; lane < kLanes; ++lane) {
-    clear_lane(pack, lane, static_cast<long>(kLineSize) * num_bodies_);
-    if (lane < count_[p])
-      fill_lane(pack, lane);
-    else
-      pack.contact[lane] = -1;
+/// Pieces of a body that is not there.
+void SweepPacks::clear_piece(SweepPack& pack, int side, int lane, std::ptrdiff_t nobody) {
+  for (auto& row : pack.J)
+    for (int k = 0; k < 6; ++k) row[6 * side + k][lane] = 0;
+  pack.place[side][lane] = nobody;
+}
+
+/// What an unused lane has: a contact that is open and that nothing moves.
+void SweepPacks::clear_lane(SweepPack& pack, int lane, std::ptrdiff_t nobody) {
+  for (int side = 0; side < 2; ++side) clear_piece(pack, side, lane, nobody);
+  for (int k = 0; k < 6; ++k) pack.W[k][lane] = pack.inverse[k][lane] = k == 0 || k == 3 || k == 5;
+  pack.mu[lane] = 1;
+  pack.rate[lane] = 0;
+  for (int a = 0; a < 3; ++a) {
+    pack.bias[a][lane] = a == 0 ? 1 : 0;
+    pack.compliance[a][lane] = 0;
   }
+  pack.contact[lane] = kNone;
+}
+
+void SweepPacks::fill_pack(int p) {
+  for (int lane = 0; lane < kLanes; ++lane)
+    if (lane < count_[p])
+      fill_lane(packs_[p], lane);
+    else
+      clear_lane(packs_[p], lane, nobody());
 }
 
 void SweepPacks::fill_lane(SweepPack& pack, int lane) {
@@ -190,9 +193,11 @@ void SweepPacks::fill_lane(SweepPack& pack, int lane) {
   const int contact = pack.contact[lane];
   const ContactBlocks::Unit& unit = blocks.unit(contact);
   const OneContact& law = blocks.contact(contact);
+  for (int side = 0; side < 2; ++side)
+    if (ends_[contact].body[side] == kNone) clear_piece(pack, side, lane, nobody());
   for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e) {
     const int side = e - unit.entry_begin, body = ends_[contact].body[side];
-    pack.place[side][lane] = static_cast<long>(kLineSize) * body;
+    pack.place[side][lane] = static_cast<std::ptrdiff_t>(kLineSize) * body;
     double piece[3 * kBodySize];
     scale_piece(bodies_[body], blocks.entry_values(e), piece);
     for (int a = 0; a < 3; ++a)
@@ -208,6 +213,7 @@ void SweepPacks::fill_lane(SweepPack& pack, int lane) {
     }
   }
   pack.mu[lane] = law.mu();
+  pack.rate[lane] = 0;
 }
 
 /// J L⁻ᵀ.
@@ -224,9 +230,10 @@ void SweepPacks::scale_piece(const Body& body, const double* jacobian, double* o
 void SweepPacks::weigh() {
   weight_.assign(static_cast<std::size_t>(3 * kLanes) * num_packs(), 0.0);
   for (int p = 0; p < num_packs(); ++p)
-    for (int lane = 0; lane < count_[p]; ++lane)
-      for (int a = 0; a < 3; ++a)
-        weight_[(3 * p + a) * kLanes + lane] = std::sqrt(blocks_->omega(packs_[p].contact[lane]));
+    for (int lane = 0; lane < count_[p]; ++lane) {
+      const double weight = std::sqrt(blocks_->omega(packs_[p].contact[lane]));
+      for (int a = 0; a < 3; ++a) weight_[(3 * p + a) * kLanes + lane] = weight;
+    }
 }
 
 void SweepPacks::load(const SweepState& state) {
@@ -273,7 +280,7 @@ void SweepPacks::store(SweepState& state) const {
 }
 
 void SweepPacks::set_scales(std::span<const double> scale) {
-  for (SweepPack& pack : packs_)
+  for (SweepPack& pack : std::span(packs_).first(num_packs_))
     for (int lane = 0; lane < kLanes && pack.contact[lane] >= 0; ++lane) {
       const double data = scale[pack.contact[lane]], omega = blocks_->omega(pack.contact[lane]);
       pack.rate[lane] = data > 0 ? omega / (data * data) : 0;
@@ -297,74 +304,6 @@ double SweepPacks::run() {
       for (int k = 0; k < count; ++k) run_task(first + k);
   }
   return *std::max_element(task_change_.begin(), task_change_.end());
-}
-
-// -------------------------------------------------------------------------------------------------
-// Parts of a whole
-
-void SweepPacks::select(const SweepPacks& whole, const SweepOrder& order) {
-  blocks_ = whole.blocks_;
-  ends_.resize(whole.ends_.size());
-  local_of_.assign(whole.num_bodies_, kNone);
-  origin_.clear();
-  for (const int contact : order.units())
-    for (int side = 0; side < 2; ++side) {
-      const int body = whole.ends_[contact].body[side];
-      if (body != kNone && local_of_[body] == kNone) {
-        local_of_[body] = static_cast<int>(origin_.size());
-        origin_.push_back(body);
-      }
-      ends_[contact].body[side] = body == kNone ? kNone : local_of_[body];
-    }
-  num_bodies_ = static_cast<int>(origin_.size());
-  form_packs(order);
-  weight_.assign(static_cast<std::size_t>(3 * kLanes) * num_packs(), 0.0);
-  for (int p = 0; p < num_packs(); ++p)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      if (lane >= count_[p]) packs_[p].contact[lane] = kNone;
-      copy_lane(whole, p, lane);
-    }
-  for (int i = 0; i < num_bodies_; ++i)
-    lines_[first_body_line_ + i] = whole.lines_[whole.first_body_line_ + origin_[i]];
-}
-
-void SweepPacks::copy_lane(const SweepPacks& whole, int p, int lane) {
-  SweepPack& pack = packs_[p];
-  const int contact = pack.contact[lane];
-  if (contact == kNone) return clear_lane(pack, lane, static_cast<long>(kLineSize) * num_bodies_);
-  const int number = whole.lane_of_[contact], other = number % kLanes, q = number / kLanes;
-  const SweepPack& from = whole.packs_[q];
-  for (int row = 0; row < 3; ++row)
-    for (int k = 0; k < 2 * kBodySize; ++k) pack.J[row][k][lane] = from.J[row][k][other];
-  for (int k = 0; k < 6; ++k) {
-    pack.W[k][lane] = from.W[k][other];
-    pack.inverse[k][lane] = from.inverse[k][other];
-  }
-  pack.mu[lane] = from.mu[other];
-  pack.rate[lane] = from.rate[other];
-  for (int side = 0; side < 2; ++side) {
-    const int body = ends_[contact].body[side];
-    pack.place[side][lane] = static_cast<long>(kLineSize) * (body == kNone ? num_bodies_ : body);
-  }
-  for (int a = 0; a < 3; ++a) {
-    pack.bias[a][lane] = from.bias[a][other];
-    pack.compliance[a][lane] = from.compliance[a][other];
-    impulses(p)[a * kLanes + lane] = whole.impulses(q)[a * kLanes + other];
-    weight_[(3 * p + a) * kLanes + lane] = whole.weight_[(3 * q + a) * kLanes + other];
-  }
-}
-
-void SweepPacks::return_to(SweepPacks& whole) const {
-  for (int p = 0; p < num_packs(); ++p)
-    for (int lane = 0; lane < count_[p]; ++lane) {
-      const int number = whole.lane_of_[packs_[p].contact[lane]];
-      for (int a = 0; a < 3; ++a)
-        whole.impulses(number / kLanes)[a * kLanes + number % kLanes] =
-            impulses(p)[a * kLanes + lane];
-      whole.changes_[number / kLanes].value[number % kLanes] = changes_[p].value[lane];
-    }
-  for (int i = 0; i < num_bodies_; ++i)
-    whole.lines_[whole.first_body_line_ + origin_[i]] = lines_[first_body_line_ + i];
 }
 
 }  // namespace stiction

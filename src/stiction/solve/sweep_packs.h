@@ -15,6 +15,7 @@
 // to fetch. M̂ must be symmetric for that. See docs/solvers/nsgs.md for what it gains.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct alignas(64) SweepPack {
   double bias[3][kLanes];
   double compliance[3][kLanes];
   /// Where velocities begin. The last body of all, which does not move, stands for a missing one.
-  long place[2][kLanes];
+  std::ptrdiff_t place[2][kLanes];
   int contact[kLanes];  // −1: there is none
 };
 
@@ -67,8 +68,8 @@ class SweepPacks {
   std::span<double> values() { return {lines_.front().value, kLineSize * lines_.size()}; }
   /// √ω per impulse.
   const std::vector<double>& weight() const { return weight_; }
-  int num_packs() const { return static_cast<int>(packs_.size()); }
-  std::span<const SweepPack> packs() const { return packs_; }
+  int num_packs() const { return num_packs_; }
+  std::span<const SweepPack> packs() const { return std::span(packs_).first(num_packs_); }
   int num_contacts() const { return num_contacts_; }
 
  private:
@@ -101,6 +102,8 @@ class SweepPacks {
   void place(int contact, int first_pack);
   void make_room();
   int find_room(int pack);
+  static void clear_piece(SweepPack& pack, int side, int lane, std::ptrdiff_t nobody);
+  static void clear_lane(SweepPack& pack, int lane, std::ptrdiff_t nobody);
   void fill_pack(int pack);
   void fill_lane(SweepPack& pack, int lane);
   void copy_lane(const SweepPacks& whole, int pack, int lane);
@@ -113,10 +116,12 @@ class SweepPacks {
   double change_of(int lane) const {
     return changes_[lane / SweepPack::kLanes].value[lane % SweepPack::kLanes];
   }
+  std::ptrdiff_t nobody() const { return static_cast<std::ptrdiff_t>(kLineSize) * num_bodies_; }
   double* velocities() { return lines_[first_body_line_].value; }
 
   const ContactBlocks* blocks_ = nullptr;
-  std::vector<SweepPack> packs_;
+  std::vector<SweepPack> packs_;  // the first num_packs_ are in use
+  int num_packs_ = 0;
   std::vector<int> phase_start_;  // in tasks
   std::vector<int> task_start_;   // in packs
   std::vector<Line> lines_;

@@ -48,7 +48,7 @@ STICTION_INLINE void transpose(Lanes* rows) {
 }
 
 /// Velocities of four bodies, coordinate by coordinate, and two rows of zeros.
-STICTION_INLINE void gather(const double* w, const long* place, Lanes* out) {
+STICTION_INLINE void gather(const double* w, const std::ptrdiff_t* place, Lanes* out) {
   for (int lane = 0; lane < kLanes; ++lane) {
     out[lane] = load(w + place[lane]);
     out[kLanes + lane] = load(w + place[lane] + kLanes);
@@ -57,7 +57,7 @@ STICTION_INLINE void gather(const double* w, const long* place, Lanes* out) {
   transpose(out + kLanes);
 }
 
-STICTION_INLINE void scatter(Lanes* rows, const long* place, double* w) {
+STICTION_INLINE void scatter(Lanes* rows, const std::ptrdiff_t* place, double* w) {
   transpose(rows);
   transpose(rows + kLanes);
   for (int lane = 0; lane < kLanes; ++lane) {
