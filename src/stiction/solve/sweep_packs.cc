@@ -34,7 +34,7 @@ bool SweepPacks::lay_out(const StepProblem& problem, const ContactBlocks& blocks
 void SweepPacks::make_room() {
   const auto num_impulses = static_cast<std::size_t>(3 * kLanes) * num_packs();
   first_body_line_ = static_cast<int>((num_impulses + kLineSize - 1) / kLineSize);
-  lines_.assign(first_body_line_ + num_bodies_ + 1, {});
+  lines_.assign(first_body_line_ + num_bodies_ + task_start_.size() - 1, {});
   changes_.assign(num_packs(), {});
 }
 
@@ -112,6 +112,7 @@ void SweepPacks::form_packs(const SweepOrder& order) {
   num_packs_ = 0;
   count_.clear();
   room_.clear();
+  task_of_.clear();
   phase_start_.assign(1, 0);
   task_start_.assign(1, 0);
   last_pack_.assign(num_bodies_, -1);
@@ -121,6 +122,7 @@ void SweepPacks::form_packs(const SweepOrder& order) {
     for (int task = 0; task < order.num_tasks(phase); ++task) {
       const int first_pack = num_packs();
       for (const int contact : order.task(phase, task)) place(contact, first_pack);
+      task_of_.resize(num_packs(), static_cast<int>(task_start_.size()) - 1);
       task_start_.push_back(num_packs());
     }
     phase_start_.push_back(static_cast<int>(task_start_.size()) - 1);
@@ -183,18 +185,19 @@ void SweepPacks::clear_lane(SweepPack& pack, int lane, std::ptrdiff_t nobody) {
 void SweepPacks::fill_pack(int p) {
   for (int lane = 0; lane < kLanes; ++lane)
     if (lane < count_[p])
-      fill_lane(packs_[p], lane);
+      fill_lane(p, lane);
     else
-      clear_lane(packs_[p], lane, nobody());
+      clear_lane(packs_[p], lane, nobody(p));
 }
 
-void SweepPacks::fill_lane(SweepPack& pack, int lane) {
+void SweepPacks::fill_lane(int p, int lane) {
   const ContactBlocks& blocks = *blocks_;
+  SweepPack& pack = packs_[p];
   const int contact = pack.contact[lane];
   const ContactBlocks::Unit& unit = blocks.unit(contact);
   const OneContact& law = blocks.contact(contact);
   for (int side = 0; side < 2; ++side)
-    if (ends_[contact].body[side] == kNone) clear_piece(pack, side, lane, nobody());
+    if (ends_[contact].body[side] == kNone) clear_piece(pack, side, lane, nobody(p));
   for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e) {
     const int side = e - unit.entry_begin, body = ends_[contact].body[side];
     pack.place[side][lane] = static_cast<std::ptrdiff_t>(kLineSize) * body;

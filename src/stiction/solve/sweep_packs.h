@@ -36,7 +36,8 @@ struct alignas(64) SweepPack {
   double rate[kLanes];  // ω over the square of the scale
   double bias[3][kLanes];
   double compliance[3][kLanes];
-  /// Where velocities begin. The last body of all, which does not move, stands for a missing one.
+  /// Where velocities begin. A body behind all others, which does not move, stands for a missing
+  /// one: every task has its own, since it is written like others.
   std::ptrdiff_t place[2][kLanes];
   int contact[kLanes];  // −1: there is none
 };
@@ -66,6 +67,10 @@ class SweepPacks {
 
   /// Impulses, pack by pack, then velocities: affine in the impulses, as SweepState's.
   std::span<double> values() { return {lines_.front().value, kLineSize * lines_.size()}; }
+  /// Where velocities begin in it.
+  std::size_t first_velocity() const {
+    return static_cast<std::size_t>(kLineSize) * first_body_line_;
+  }
   /// √ω per impulse.
   const std::vector<double>& weight() const { return weight_; }
   int num_packs() const { return num_packs_; }
@@ -105,7 +110,7 @@ class SweepPacks {
   static void clear_piece(SweepPack& pack, int side, int lane, std::ptrdiff_t nobody);
   static void clear_lane(SweepPack& pack, int lane, std::ptrdiff_t nobody);
   void fill_pack(int pack);
-  void fill_lane(SweepPack& pack, int lane);
+  void fill_lane(int pack, int lane);
   void copy_lane(const SweepPacks& whole, int pack, int lane);
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void weigh();
@@ -116,7 +121,9 @@ class SweepPacks {
   double change_of(int lane) const {
     return changes_[lane / SweepPack::kLanes].value[lane % SweepPack::kLanes];
   }
-  std::ptrdiff_t nobody() const { return static_cast<std::ptrdiff_t>(kLineSize) * num_bodies_; }
+  std::ptrdiff_t nobody(int pack) const {
+    return static_cast<std::ptrdiff_t>(kLineSize) * (num_bodies_ + task_of_[pack]);
+  }
   double* velocities() { return lines_[first_body_line_].value; }
 
   const ContactBlocks* blocks_ = nullptr;
@@ -124,6 +131,7 @@ class SweepPacks {
   int num_packs_ = 0;
   std::vector<int> phase_start_;  // in tasks
   std::vector<int> task_start_;   // in packs
+  std::vector<int> task_of_;      // per pack
   std::vector<Line> lines_;
   int first_body_line_ = 0;
   std::vector<int> body_of_;  // per mass block; −1: no contact touches it

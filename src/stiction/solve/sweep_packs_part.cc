@@ -34,7 +34,7 @@ void SweepPacks::select(const SweepPacks& whole, const SweepOrder& order) {
         if (lane < count_[p])
           copy_lane(whole, p, lane);
         else
-          clear_lane(packs_[p], lane, nobody());
+          clear_lane(packs_[p], lane, nobody(p));
   });
   for (int i = 0; i < num_bodies_; ++i)
     lines_[first_body_line_ + i] = whole.lines_[whole.first_body_line_ + origin_[i]];
@@ -56,7 +56,7 @@ void SweepPacks::copy_lane(const SweepPacks& whole, int p, int lane) {
   for (int side = 0; side < 2; ++side) {
     const int body = ends_[contact].body[side];
     pack.place[side][lane] =
-        static_cast<std::ptrdiff_t>(kLineSize) * (body == kNone ? num_bodies_ : body);
+        body == kNone ? nobody(p) : static_cast<std::ptrdiff_t>(kLineSize) * body;
   }
   for (int a = 0; a < 3; ++a) {
     pack.bias[a][lane] = from.bias[a][other];
