@@ -36,7 +36,7 @@ constexpr double kFarOff = 3;
 constexpr int kLongestGap = 25;
 
 /// Before, errors are everywhere.
-constexpr int kFirstFocus = 3;
+constexpr int kFirstFocus = 8;
 
 /// Good starts may be answers after a few sweeps: the first ones are checked.
 constexpr int kFirstSweeps = 2;
