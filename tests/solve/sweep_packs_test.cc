@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "stiction/problem/certificate.h"
@@ -124,6 +125,9 @@ TEST(SweepPacks, HaveTheSameBitsWithNarrowVectors) {
   narrow.packs.load(narrow.state);
   const std::span<double> values = narrow.packs.values();
   double* velocities = values.data() + narrow.packs.first_velocity();
+  const std::vector<double> scale(wide.blocks.num_units(), 0.1);
+  wide.packs.set_scales(scale);
+  narrow.packs.set_scales(scale);
   alignas(32) std::array<double, 4096> change;
   ASSERT_LE(4 * narrow.packs.num_packs(), 4096);
   // All packs one after the other are what run() makes of them with one thread.
@@ -132,6 +136,7 @@ TEST(SweepPacks, HaveTheSameBitsWithNarrowVectors) {
     const double b = visit_packs_by_two(narrow.blocks, narrow.packs.packs(),
                                         {values.data(), velocities, change.data()});
     EXPECT_EQ(a, b);
+    EXPECT_GT(a, 0);
   }
   EXPECT_TRUE(std::equal(values.begin(), values.end(), wide.packs.values().begin()));
 }
@@ -139,11 +144,72 @@ TEST(SweepPacks, HaveTheSameBitsWithNarrowVectors) {
 TEST(SweepPacks, SolveWhatSlides) {
   for (const double mu : {0.05, 0.2, 0.3}) {
     const StepProblem problem = pile(mu);
+    EXPECT_TRUE(Bench(problem).is_packed);
     StepSolution solution;
     const SolverReport report = NsgsSolver({.tolerance = 1e-8}).solve(problem, solution);
     EXPECT_EQ(report.status, SolverStatus::kConverged) << mu;
     EXPECT_TRUE(certify(problem, solution).meets(1e-8)) << mu;
   }
+}
+
+/// Compliance acts on the velocity of a contact itself: to the same impulses as one by one.
+TEST(SweepPacks, KnowCompliance) {
+  StepProblem problem = pile(1e9);
+  for (double& compliance : problem.contact_compliance) compliance = 0.3;
+  Bench bench(problem);
+  ASSERT_TRUE(bench.is_packed);
+  SweepState packed = bench.state;
+  bench.packs.load(packed);
+  for (int number = 0; number < 5; ++number) {
+    bench.sweep.run(bench.blocks, {}, bench.state);
+    (void)bench.packs.run();
+  }
+  bench.packs.store(packed);
+  const int n = bench.blocks.num_rows();
+  EXPECT_LT(largest_difference(packed, bench.state, n), 1e-13 * largest_impulse(packed, n));
+  for (int row = 0; row < n; ++row)
+    EXPECT_NEAR(packed.u()[row], bench.state.u()[row], 1e-13 * largest_impulse(packed, n));
+}
+
+/// What comes back of load and store is what went in, but for rounding of the scaling.
+TEST(SweepPacks, ReturnTheStateThatTheyWereGiven) {
+  Bench bench(pile_with_full_inertia());
+  ASSERT_TRUE(bench.is_packed);
+  bench.sweep.run(bench.blocks, {}, bench.state);
+  SweepState back = bench.state;
+  std::fill(back.w(), back.w() + bench.blocks.num_dofs(), 7.0);
+  bench.packs.load(bench.state);
+  bench.packs.store(back);
+  double speed = 0;
+  for (int k = 0; k < bench.blocks.num_dofs(); ++k)
+    speed = std::max(speed, std::abs(bench.state.w()[k]));
+  EXPECT_EQ(largest_difference(back, bench.state, bench.blocks.num_rows()), 0);
+  for (int k = 0; k < bench.blocks.num_dofs(); ++k)
+    EXPECT_NEAR(back.w()[k], bench.state.w()[k], 1e-14 * speed);
+}
+
+/// Momenta so large that impulses overflow: a clean refusal, and the layout is as good as before
+/// for whoever comes next.
+TEST(SweepPacks, SurviveNumbersThatOverflow) {
+  for (const double factor : {1e160, 1e300}) {
+    StepProblem problem = pile();
+    for (double& p : problem.p) p *= factor;
+    StepSolution solution;
+    const SolverReport report = NsgsSolver({.max_iterations = 100}).solve(problem, solution);
+    EXPECT_NE(report.status, SolverStatus::kConverged);
+  }
+  const StepProblem problem = pile();
+  const auto workshop = std::make_shared<SweepWorkshop>();
+  StepSolution spoilt, after, alone;
+  spoilt.set_zero(problem);
+  for (std::size_t row = 0; row < spoilt.r.size(); row += 3) spoilt.r[row] = 1e306;
+  (void)NsgsSolver({.max_iterations = 100}, workshop).solve(problem, spoilt);
+  after.set_zero(problem);
+  alone.set_zero(problem);
+  const SolverReport second = NsgsSolver({.tolerance = 1e-6}, workshop).solve(problem, after);
+  EXPECT_EQ(second.status, SolverStatus::kConverged);
+  (void)NsgsSolver({.tolerance = 1e-6}).solve(problem, alone);
+  EXPECT_EQ(after.r, alone.r);
 }
 
 TEST(SweepPacks, ReportTheChangeInTheScalesGiven) {

@@ -116,6 +116,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   target_ = options_.tolerance;
   last_gain_ = 0;
   part_visits_ = 0;
+  pair_start_ = -1;
   has_changed_over_ = is_focus_vain_ = is_packed_ = false;
   return state_.is_finite();
 }
@@ -126,39 +127,43 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   workshop_->begin_sweeps();
   is_packed_ = workshop_->has_packs() && options_.relaxation == 1 && !options_.alternates;
   load_packs();
-  if (is_packed_ && asks_certificate(options_.measure)) {
+  if (has_changes()) {
     workshop_->residual.list_scales(blocks_, workshop_->scale);
     workshop_->packs.set_scales(workshop_->scale);
   }
   const Deadline deadline(max_seconds_);
-  int due = 1;
-  for (int number = 1; count(number) <= options_.max_iterations; ++number) {
+  if (options_.max_iterations == 0) return {SolverStatus::kMaxIterations, 0};
+  for (int number = 1, due = 1;; ++number) {
     sweep(number);
+    const bool is_last = count(number) >= options_.max_iterations || deadline.has_passed();
     bool is_focused = false;
-    if (count(number) == options_.max_iterations || (number >= due && !is_far_off(number))) {
-      due = is_packed_ ? number + 1 : next_check(number, options_.check_gap);
-      double level = evaluate(number);
-      const double before = level;
-      is_focused = level > target_ && !is_focus_vain_ && focus(number, deadline);
-      if (is_focused) level = evaluate(number);
-      is_focus_vain_ = is_focused && !(level < before);
+    if (is_last || (number >= due && !is_far_off(number))) {
+      due = has_changes() ? number + 1 : next_check(number, options_.check_gap);
+      const double level = evaluate_and_focus(number, deadline, is_focused);
+      const int done = std::min(count(number), options_.max_iterations);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
-        return {SolverStatus::kConverged, count(number)};
+        return {SolverStatus::kConverged, done};
       const bool has_stalled =
           options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps;
-      if (has_stalled || deadline.has_passed())
-        return {SolverStatus::kMaxIterations, count(number)};
-      if (level == kInfinity && !state_.is_finite())
-        return {SolverStatus::kNonFinite, count(number)};
+      if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, done};
+      if (is_last || has_stalled) return {SolverStatus::kMaxIterations, done};
     }
-    if (is_packed_ && focus_packs(number, deadline)) is_focused = true;
+    if (focus_packs(number, deadline)) is_focused = true;
     if (is_focused)
-      restart_acceleration();
+      restart_acceleration(number);
     else
       accelerate(number);
     if (number % kRefresh == 0) refresh();
   }
-  return {SolverStatus::kMaxIterations, options_.max_iterations};
+}
+
+/// The residual, after sweeps over what is still wrong if there were any.
+double NsgsSolver::evaluate_and_focus(int number, const Deadline& deadline, bool& is_focused) {
+  const double before = evaluate(number);
+  is_focused = before > target_ && !is_focus_vain_ && focus(number, deadline);
+  const double level = is_focused ? evaluate(number) : before;
+  is_focus_vain_ = is_focused && !(level < before);
+  return level;
 }
 
 bool NsgsSolver::is_anderson() const {
@@ -182,11 +187,14 @@ std::span<double> NsgsSolver::values() {
   return is_packed_ ? workshop_->packs.values() : std::span<double>(state_.values());
 }
 
+/// Whether sweeps tell what they change in the terms of the residual.
+bool NsgsSolver::has_changes() const { return is_packed_ && asks_certificate(options_.measure); }
+
 /// Whether the last sweep changed so much that its result need not be measured, or comes after an
 /// extrapolation, which the next one has to show the worth of.
 bool NsgsSolver::is_far_off(int number) const {
-  if (!is_packed_ || !asks_certificate(options_.measure)) return false;
-  if (number % 2 == 0) return true;
+  if (!has_changes()) return false;
+  if (number - pair_start_ == 1) return true;
   if (number - last_evaluation_ >= kLongestGap) return false;
   return change_ > kFarOff * target_ || number < options_.least_sweeps;
 }
@@ -214,19 +222,21 @@ void NsgsSolver::accelerate(int number) {
     accelerator.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
                         options_.depth, weigh_impulses(), static_cast<int>(values().size()),
                         options_.workers);
-  } else if (!(options_.alternates || is_packed_) || number % 2 == 1) {
+  } else if (number - pair_start_ >= (options_.alternates || is_packed_ ? 2 : 1)) {
     accelerator.extrapolate(values());
   } else {
     return;
   }
   accelerator.remember(values());
+  pair_start_ = number;
 }
 
 /// What was learned from sweeps over everything does not hold after those over a part.
-void NsgsSolver::restart_acceleration() {
+void NsgsSolver::restart_acceleration(int number) {
   if (options_.acceleration == Acceleration::kNone) return;
   workshop_->accelerator.forget();
   workshop_->accelerator.remember(values());
+  pair_start_ = number;
 }
 
 /// The number of a sweep over everything, and what sweeps over parts come to.
@@ -235,8 +245,7 @@ int NsgsSolver::count(int number) const {
 }
 
 bool NsgsSolver::focus_packs(int number, const Deadline& deadline) {
-  if (!options_.focuses || number < kFirstFocus || !asks_certificate(options_.measure))
-    return false;
+  if (!has_changes() || !options_.focuses || number < kFirstFocus) return false;
   const long visits = workshop_->pack_focus.run(blocks_, workshop_->sweep.order(), target_,
                                                 options_.depth, deadline, workshop_->packs);
   part_visits_ += visits;

@@ -25,14 +25,18 @@ struct NsgsOptions {
   int depth = 3;            // of Anderson's method, 1 to 16
   double relaxation = 1;    // in (0, 2), above 1 is over-relaxation
   bool alternates = false;  // forward and backward sweeps in turn; acceleration then works on pairs
-  bool freezes = true;      // leaves out contacts that hardly move, except under Anderson's method
+  /// Leaves out contacts that hardly move, except under Anderson's method and in packs
+  /// (sweep_packs.h).
+  bool freezes = true;
   int stall_sweeps = 2000;  // gives up when this many sweeps gain less than a tenth; 0: never
   bool warm_start = true;   // from the impulses in the solution, if they fit
   /// A start is an answer only if it passes this measure, too; others get this many sweeps at
   /// least.
   StoppingMeasure start_measure = StoppingMeasure::kCertificate;
   int least_sweeps = 0;
-  int check_gap = 1;              // at least so many sweeps between checks after the first, 1 to 20
+  /// At least so many sweeps between checks after the first, 1 to 20. Packs tell when a check is
+  /// worth while.
+  int check_gap = 1;
   bool asks_judge = true;         // false: its own residual decides, for callers who ask themselves
   bool focuses = false;           // sweeps over what is still wrong apart (sweep_focus.h)
   WorkerPool* workers = nullptr;  // to share out the work; must outlive the solver
@@ -63,7 +67,8 @@ class NsgsSolver : public Solver {
   SolverReport iterate(const StepProblem& problem, StepSolution& solution);
   void sweep(int number);
   void accelerate(int number);
-  void restart_acceleration();
+  void restart_acceleration(int number);
+  double evaluate_and_focus(int number, const Deadline& deadline, bool& is_focused);
   bool focus(int number, const Deadline& deadline);
   bool focus_packs(int number, const Deadline& deadline);
   int count(int number) const;
@@ -72,6 +77,7 @@ class NsgsSolver : public Solver {
   bool confirm(const StepProblem& problem, StepSolution& solution);
   bool is_anderson() const;
   const std::vector<double>& weigh_impulses();
+  bool has_changes() const;
   bool is_far_off(int number) const;
   void load_packs();
   void refresh();
@@ -93,6 +99,7 @@ class NsgsSolver : public Solver {
   double change_ = 0;              // by the last sweep of packs, in the terms of (T23)
   int last_evaluation_ = 0;
   long part_visits_ = 0;        // of contacts, by sweeps over parts
+  int pair_start_ = 0;          // the sweep after which the accelerator was last given a start
   bool is_focus_vain_ = false;  // the last one gained nothing: sweeps over everything first
 };
 

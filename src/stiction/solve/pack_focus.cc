@@ -43,7 +43,7 @@ bool PackFocus::choose(const ContactBlocks& blocks, const SweepOrder& order, dou
   for (int i = 0; i < n; ++i) {
     const double change = packs.change(i);
     if (change > kWrong * target) is_in_[i] = 1;
-    if (change <= kVeryWrong * target) continue;
+    if (!(change > kVeryWrong * target)) continue;
     for (int e = blocks.unit(i).entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
       for (const ContactBlocks::Meeting& meeting : blocks.meetings(blocks.entry(e).block))
         is_in_[meeting.unit] = 1;

@@ -1,8 +1,8 @@
 #include "stiction/solve/sweep_packs.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace stiction {
 namespace {
@@ -32,7 +32,7 @@ bool SweepPacks::lay_out(const StepProblem& problem, const ContactBlocks& blocks
 
 /// Everything is zero afterwards.
 void SweepPacks::make_room() {
-  const auto num_impulses = static_cast<std::size_t>(3 * kLanes) * num_packs();
+  const auto num_impulses = static_cast<std::size_t>(kImpulses) * num_packs();
   first_body_line_ = static_cast<int>((num_impulses + kLineSize - 1) / kLineSize);
   lines_.assign(first_body_line_ + num_bodies_ + task_start_.size() - 1, {});
   changes_.assign(num_packs(), {});
@@ -47,6 +47,8 @@ bool SweepPacks::is_packable(const ContactBlocks& blocks) {
       return false;
     for (int e = first; e < end; ++e)
       if (blocks.entry(e).columns != kBodySize) return false;
+    if (end - first == 2 && blocks.entry(first).block == blocks.entry(first + 1).block)
+      return false;
   }
   return true;
 }
@@ -75,7 +77,7 @@ bool SweepPacks::factor_body(const StepProblem& problem, int block, Body& body) 
       if (mass(i, j) == 0 && mass(j, i) == 0) continue;
       is_diagonal = false;
       if (!(std::abs(mass(i, j) - mass(j, i)) <=
-            kAsymmetry * std::sqrt(std::abs(mass(i, i) * mass(j, j)))))
+            kAsymmetry * std::sqrt(std::abs(mass(i, i))) * std::sqrt(std::abs(mass(j, j)))))
         return false;
     }
   Eigen::Matrix<double, kBodySize, kBodySize, Eigen::RowMajor> L;
@@ -231,7 +233,7 @@ void SweepPacks::scale_piece(const Body& body, const double* jacobian, double* o
 }
 
 void SweepPacks::weigh() {
-  weight_.assign(static_cast<std::size_t>(3 * kLanes) * num_packs(), 0.0);
+  weight_.assign(static_cast<std::size_t>(kImpulses) * num_packs(), 0.0);
   for (int p = 0; p < num_packs(); ++p)
     for (int lane = 0; lane < count_[p]; ++lane) {
       const double weight = std::sqrt(blocks_->omega(packs_[p].contact[lane]));
@@ -240,6 +242,7 @@ void SweepPacks::weigh() {
 }
 
 void SweepPacks::load(const SweepState& state) {
+  std::fill(lines_.begin(), lines_.end(), Line{});  // also where numbers of no contact overflowed
   for (int p = 0; p < num_packs(); ++p)
     for (int lane = 0; lane < count_[p]; ++lane) {
       const double* x = state.x() + blocks_->unit(packs_[p].contact[lane]).row;
@@ -285,8 +288,9 @@ void SweepPacks::store(SweepState& state) const {
 void SweepPacks::set_scales(std::span<const double> scale) {
   for (SweepPack& pack : std::span(packs_).first(num_packs_))
     for (int lane = 0; lane < kLanes && pack.contact[lane] >= 0; ++lane) {
-      const double data = scale[pack.contact[lane]], omega = blocks_->omega(pack.contact[lane]);
-      pack.rate[lane] = data > 0 ? omega / (data * data) : 0;
+      const double ratio =
+          std::sqrt(blocks_->omega(pack.contact[lane])) / scale[pack.contact[lane]];
+      pack.rate[lane] = std::isfinite(ratio * ratio) ? ratio * ratio : 0;
     }
 }
 

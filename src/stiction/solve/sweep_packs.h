@@ -66,7 +66,7 @@ class SweepPacks {
   double change(int contact) const { return change_of(lane_of_[contact]); }
 
   /// Impulses, pack by pack, then velocities: affine in the impulses, as SweepState's.
-  std::span<double> values() { return {lines_.front().value, kLineSize * lines_.size()}; }
+  std::span<double> values() { return {numbers(), kLineSize * lines_.size()}; }
   /// Where velocities begin in it.
   std::size_t first_velocity() const {
     return static_cast<std::size_t>(kLineSize) * first_body_line_;
@@ -114,17 +114,19 @@ class SweepPacks {
   void copy_lane(const SweepPacks& whole, int pack, int lane);
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void weigh();
-  double* impulses(int pack) { return lines_.front().value + 3L * SweepPack::kLanes * pack; }
-  const double* impulses(int pack) const {
-    return lines_.front().value + 3L * SweepPack::kLanes * pack;
-  }
+  /// All lines as one array.
+  double* numbers() { return reinterpret_cast<double*>(lines_.data()); }
+  const double* numbers() const { return reinterpret_cast<const double*>(lines_.data()); }
+  static constexpr int kImpulses = 3 * SweepPack::kLanes;  // of a pack
+  double* impulses(int pack) { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
+  const double* impulses(int pack) const { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
   double change_of(int lane) const {
     return changes_[lane / SweepPack::kLanes].value[lane % SweepPack::kLanes];
   }
   std::ptrdiff_t nobody(int pack) const {
     return static_cast<std::ptrdiff_t>(kLineSize) * (num_bodies_ + task_of_[pack]);
   }
-  double* velocities() { return lines_[first_body_line_].value; }
+  double* velocities() { return numbers() + first_velocity(); }
 
   const ContactBlocks* blocks_ = nullptr;
   std::vector<SweepPack> packs_;  // the first num_packs_ are in use

@@ -1,6 +1,6 @@
-// The visit of a pack: one_contact_visit.h in four lanes, by the same operations. Compiled twice on
-// x86, for vectors of four numbers and for those of two that every processor has; neither fuses
-// products with sums, so the bits are the same.
+// The visit of a pack: what one_contact_visit.h does, in four lanes. Compiled twice on x86, for
+// vectors of four numbers and for those of two that every processor has; neither fuses products
+// with sums, so the bits are the same.
 #include <algorithm>
 #include <cmath>
 
@@ -125,7 +125,8 @@ STICTION_INLINE void solve_lanes(const ContactBlocks& blocks, const SweepPack& p
                                  const Mask& asked, const Lanes* u, const Lanes* q,
                                  const Lanes* old, Lanes* r) {
   for (int lane = 0; lane < kLanes; ++lane) {
-    if (!asked[lane]) continue;
+    if (!asked[lane] || pack.contact[lane] < 0)
+      continue;  // numbers of no contact may overflow, too
     const double u_lane[3] = {u[0][lane], u[1][lane], u[2][lane]};
     const double q_lane[3] = {q[0][lane], q[1][lane], q[2][lane]};
     const double old_lane[3] = {old[0][lane], old[1][lane], old[2][lane]};

@@ -27,7 +27,7 @@ void SweepPacks::select(const SweepPacks& whole, const SweepOrder& order) {
     }
   num_bodies_ = static_cast<int>(origin_.size());
   form_packs(order);
-  weight_.assign(static_cast<std::size_t>(3 * kLanes) * num_packs(), 0.0);
+  weight_.assign(static_cast<std::size_t>(kImpulses) * num_packs(), 0.0);
   run_numbers(blocks_->workers(), num_packs(), kPackGrain, [&](int begin, int end) {
     for (int p = begin; p < end; ++p)
       for (int lane = 0; lane < kLanes; ++lane)
