@@ -241,59 +241,6 @@ void SweepPacks::weigh() {
     }
 }
 
-void SweepPacks::load(const SweepState& state) {
-  std::fill(lines_.begin(), lines_.end(), Line{});  // also where numbers of no contact overflowed
-  for (int p = 0; p < num_packs(); ++p)
-    for (int lane = 0; lane < count_[p]; ++lane) {
-      const double* x = state.x() + blocks_->unit(packs_[p].contact[lane]).row;
-      for (int a = 0; a < 3; ++a) impulses(p)[a * kLanes + lane] = x[a];
-    }
-  double* out = velocities();
-  for (const Body& body : bodies_) {
-    const double* w = state.w() + body.dof;
-    for (int k = 0; k < kBodySize; ++k) {
-      out[k] = body.root[k] * w[k];
-      if (body.factor >= 0)
-        for (int j = k + 1; j < kBodySize; ++j)
-          out[k] += factors_[body.factor + j * kBodySize + k] * w[j];
-    }
-    out += kLineSize;
-  }
-}
-
-void SweepPacks::store(SweepState& state) const {
-  for (int p = 0; p < num_packs(); ++p)
-    for (int lane = 0; lane < count_[p]; ++lane) {
-      const int row = blocks_->unit(packs_[p].contact[lane]).row;
-      for (int a = 0; a < 3; ++a) {
-        const double x = impulses(p)[a * kLanes + lane];
-        state.x()[row + a] = x;
-        state.u()[row + a] = blocks_->bias(row + a) + blocks_->compliance(row + a) * x;
-      }
-    }
-  for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    const Body& body = bodies_[i];
-    const double* from = lines_[first_body_line_ + i].value;
-    double* w = state.w() + body.dof;
-    for (int k = kBodySize - 1; k >= 0; --k) {
-      double sum = from[k];
-      if (body.factor >= 0)
-        for (int j = k + 1; j < kBodySize; ++j)
-          sum -= factors_[body.factor + j * kBodySize + k] * w[j];
-      w[k] = sum * body.reciprocal[k];
-    }
-  }
-}
-
-void SweepPacks::set_scales(std::span<const double> scale) {
-  for (SweepPack& pack : std::span(packs_).first(num_packs_))
-    for (int lane = 0; lane < kLanes && pack.contact[lane] >= 0; ++lane) {
-      const double ratio =
-          std::sqrt(blocks_->omega(pack.contact[lane])) / scale[pack.contact[lane]];
-      pack.rate[lane] = std::isfinite(ratio * ratio) ? ratio * ratio : 0;
-    }
-}
-
 double SweepPacks::run() {
   const int num_tasks = static_cast<int>(task_start_.size()) - 1;
   task_change_.assign(num_tasks, 0.0);

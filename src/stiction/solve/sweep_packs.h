@@ -113,6 +113,8 @@ class SweepPacks {
   void fill_lane(int pack, int lane);
   void copy_lane(const SweepPacks& whole, int pack, int lane);
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
+  void scale_velocity(const Body& body, const double* w, double* out) const;
+  void restore_velocity(const Body& body, const double* from, double* w) const;
   void weigh();
   /// All lines as one array.
   double* numbers() { return reinterpret_cast<double*>(lines_.data()); }
