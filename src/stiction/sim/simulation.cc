@@ -416,19 +416,12 @@ const SchemeMemory& Simulation::recall() {
     memory_.slips = old.slips;
     return memory_;
   }
-  places_.clear();
-  for (std::size_t i = 0; i < old.keys.size(); ++i)
-    places_.emplace_back(old.keys[i], static_cast<int>(i));
-  std::sort(places_.begin(), places_.end());
-  const auto find = [&](std::uint64_t key) {
-    const auto place = std::lower_bound(places_.begin(), places_.end(), std::pair(key, 0));
-    return place != places_.end() && place->first == key ? place->second : -1;
-  };
+  places_.list(old.keys);
   memory_.contacts.assign(old.contacts.empty() ? 0 : memory_.keys.size(), ContactStatus::kOpen);
   memory_.contact_forces.assign(old.contact_forces.empty() ? 0 : 3 * memory_.keys.size(), 0.0);
   memory_.slips.assign(old.slips.empty() ? 0 : memory_.keys.size(), {});
   for (std::size_t j = 0; j < memory_.keys.size(); ++j) {
-    const int place = find(memory_.keys[j]);
+    const int place = places_.find(memory_.keys[j]);
     if (place < 0) continue;
     if (!memory_.contacts.empty()) memory_.contacts[j] = old.contacts[place];
     if (!memory_.contact_forces.empty())

@@ -18,6 +18,7 @@
 #include "stiction/contact/contact_model.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/sim/energy_ledger.h"
+#include "stiction/sim/key_places.h"
 #include "stiction/sim/sleepers.h"
 #include "stiction/sim/step_times.h"
 
@@ -235,8 +236,8 @@ class Simulation {
   EnergyLedger ledger_;
   RunSummary summary_;
   std::vector<StepObserver*> observers_;
-  std::vector<std::pair<std::uint64_t, int>> places_;  // scratch: of keys in taken_.memory
-  std::vector<char> is_asked_;                         // scratch: contacts of the last attempt
+  KeyPlaces places_;            // scratch: of keys in taken_.memory
+  std::vector<char> is_asked_;  // scratch: contacts of the last attempt
 };
 
 }  // namespace stiction
