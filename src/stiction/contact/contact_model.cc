@@ -63,21 +63,10 @@ class PairPoses {
   void look_at(const Model::Part& part, const Surfaces& surfaces, int a, int b) {
     if (surfaces_ == &surfaces && a_ == a && b_ == b) return;
     surfaces_ = &surfaces;
-    part_ = &part;
-    has_carriers_ = false;
     a_ = a;
     b_ = b;
     pose_a = surfaces.place_object(t_, q_of(q_, part), a);
     pose_b = surfaces.place_object(t_, q_of(q_, part), b);
-  }
-
-  /// Of the bodies that carry them.
-  const std::array<Pose, 2>& carriers() {
-    if (!has_carriers_)
-      carriers_ = {surfaces_->place_carrier(t_, q_of(q_, *part_), a_),
-                   surfaces_->place_carrier(t_, q_of(q_, *part_), b_)};
-    has_carriers_ = true;
-    return carriers_;
   }
 
   Pose pose_a, pose_b;
@@ -86,10 +75,7 @@ class PairPoses {
   double t_;
   const VectorXd& q_;
   const Surfaces* surfaces_ = nullptr;
-  const Model::Part* part_ = nullptr;
   int a_ = -1, b_ = -1;
-  bool has_carriers_ = false;
-  std::array<Pose, 2> carriers_;
 };
 
 }  // namespace
@@ -104,8 +90,13 @@ ContactModel::ContactModel(Model model, const CollisionOptions& options)
   for (int p = 0; p < static_cast<int>(parts().size()); ++p) {
     const Surfaces* surfaces = parts()[p].system->surfaces();
     if (surfaces == nullptr) continue;
-    surfaces_.push_back(
-        {.part = p, .surfaces = surfaces, .scene = std::make_unique<CollisionScene>(workers_)});
+    const int first_object = surfaces_.empty() ? 0
+                                               : surfaces_.back().first_object +
+                                                     surfaces_.back().surfaces->num_objects();
+    surfaces_.push_back({.part = p,
+                         .surfaces = surfaces,
+                         .first_object = first_object,
+                         .scene = std::make_unique<CollisionScene>(workers_)});
     for (const CollisionObject& object : surfaces->objects()) surfaces_.back().scene->add(object);
     surfaces_.back().scene->exclude_bodies(surfaces->untouched_bodies());
     const auto size = static_cast<std::size_t>(surfaces->num_objects());
@@ -344,10 +335,10 @@ TouchingPair ContactModel::evaluate_pair(double t, const VectorXd& q,
                      part.surfaces->place_object(t, q_part, contact.b))};
 }
 
-/// visit(j, touch) for all contacts between shapes, j counted from the first of them.
-template <class Visit>
-void ContactModel::visit_touches(double t, const VectorXd& q, const Visit& visit) const {
+void ContactModel::evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps) const {
+  evaluate_fixed_gaps(t, q, gaps);
   if (detected_.empty()) return;
+  double* detected = gaps.data() + num_fixed_contacts();
   run_numbers(workers_.get(), static_cast<int>(detected_.size()), kGrain, [&](int begin, int end) {
     PairPoses poses(t, q);
     for (int j = begin; j < end; ++j) {
@@ -355,23 +346,47 @@ void ContactModel::visit_touches(double t, const VectorXd& q, const Visit& visit
       const PartWithSurfaces& part = surfaces_[contact.part];
       const auto& objects = part.surfaces->objects();
       poses.look_at(parts()[part.part], *part.surfaces, contact.a, contact.b);
-      visit(j, evaluate_touch(contact.candidate, *objects[contact.a].shape, poses.pose_a,
-                              *objects[contact.b].shape, poses.pose_b));
+      detected[j] = evaluate_touch(contact.candidate, *objects[contact.a].shape, poses.pose_a,
+                                   *objects[contact.b].shape, poses.pose_b)
+                        .gap;
     }
   });
 }
 
-void ContactModel::evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps) const {
-  evaluate_fixed_gaps(t, q, gaps);
-  double* detected = gaps.data() + num_fixed_contacts();
-  visit_touches(t, q, [&](int j, const Touch& touch) { detected[j] = touch.gap; });
+/// Once for every shape: there are more contacts than shapes.
+void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& touches) const {
+  const PartWithSurfaces& last = surfaces_.back();
+  const auto size = static_cast<std::size_t>(last.first_object + last.surfaces->num_objects());
+  touches.shapes.resize(size);
+  touches.carriers.resize(size);
+  touches.is_placed.assign(size, 0);
+  for (const DetectedContact& contact : detected_)
+    for (const int object : {contact.a, contact.b}) {
+      const PartWithSurfaces& part = surfaces_[contact.part];
+      const int i = part.first_object + object;
+      if (touches.is_placed[i]) continue;
+      touches.is_placed[i] = 1;
+      Pose& carrier = touches.carriers[i];
+      carrier = part.surfaces->place_carrier(t, q_of(q, parts()[part.part]), object);
+      touches.shapes[i] = carrier * part.surfaces->frame_of_object(object);
+    }
 }
 
-void ContactModel::evaluate_touches(double t, const VectorXd& q,
-                                    std::vector<Touch>& touches) const {
-  touches.resize(num_contacts());
-  Touch* detected = touches.data() + num_fixed_contacts();
-  visit_touches(t, q, [&](int j, const Touch& touch) { detected[j] = touch; });
+void ContactModel::evaluate_touches(double t, const VectorXd& q, ContactTouches& touches) const {
+  touches.touches.resize(num_contacts());
+  if (detected_.empty()) return;
+  place_shapes(t, q, touches);
+  Touch* detected = touches.touches.data() + num_fixed_contacts();
+  run_numbers(workers_.get(), static_cast<int>(detected_.size()), kGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j) {
+      const DetectedContact& contact = detected_[j];
+      const PartWithSurfaces& part = surfaces_[contact.part];
+      const CollisionObject* objects = part.surfaces->objects().data();
+      const Pose* poses = touches.shapes.data() + part.first_object;
+      detected[j] = evaluate_touch(contact.candidate, *objects[contact.a].shape, poses[contact.a],
+                                   *objects[contact.b].shape, poses[contact.b]);
+    }
+  });
 }
 
 void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {
@@ -472,26 +487,15 @@ std::array<Eigen::Vector3d, 2> ContactModel::contact_tangents(int contact,
                                                         detected.law->num_tangents);
 }
 
-void ContactModel::append_contacts(double t, const VectorXd& q, int begin, int end, RowSet& out,
-                                   double* gaps) const {
-  PairPoses poses(t, q);
-  for (int j = begin; j < end; ++j) {
-    if (j < num_fixed_contacts()) {
-      append_fixed_contact_rows(t, q, j, out);
-      continue;
-    }
-    const DetectedContact& contact = detected_[j - num_fixed_contacts()];
-    const PartWithSurfaces& part = surfaces_[contact.part];
-    const Model::Part& place = parts()[part.part];
-    const auto& objects = part.surfaces->objects();
-    poses.look_at(place, *part.surfaces, contact.a, contact.b);
-    const TouchingPair pair{contact.a, contact.b,
-                            evaluate_touch(contact.candidate, *objects[contact.a].shape,
-                                           poses.pose_a, *objects[contact.b].shape, poses.pose_b)};
-    gaps[j] = pair.touch.gap;
-    part.surfaces->append_touch_rows(t, poses.carriers(), pair, contact.law->num_tangents,
-                                     place.first_block, out);
-  }
+void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
+                                       const ContactTouches& touches, RowSet& out) const {
+  if (contact < num_fixed_contacts()) return append_fixed_contact_rows(t, q, contact, out);
+  const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
+  const PartWithSurfaces& part = surfaces_[detected.part];
+  const Pose* carriers = touches.carriers.data() + part.first_object;
+  part.surfaces->append_touch_rows(t, {carriers[detected.a], carriers[detected.b]},
+                                   {detected.a, detected.b, touches.touches[contact]},
+                                   detected.law->num_tangents, parts()[part.part].first_block, out);
 }
 
 System::ContactPlace ContactModel::locate_contact(const State& state, int contact) const {
@@ -542,11 +546,12 @@ void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const V
 }
 
 void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const VectorXd& q,
-                                    VectorXd& gaps, std::vector<Touch>& touches) {
+                                    VectorXd& gaps, ContactTouches& touches) {
   gaps.resize(model.num_contacts());
   model.evaluate_fixed_gaps(t, q, gaps);
   model.evaluate_touches(t, q, touches);
-  for (int j = model.num_fixed_contacts(); j < model.num_contacts(); ++j) gaps[j] = touches[j].gap;
+  for (int j = model.num_fixed_contacts(); j < model.num_contacts(); ++j)
+    gaps[j] = touches.touches[j].gap;
   model.suppress_gaps(t, q, gaps);
 }
 

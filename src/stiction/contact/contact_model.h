@@ -28,6 +28,15 @@
 
 namespace stiction {
 
+/// Where shapes touch at one configuration, with storage that is reused.
+struct ContactTouches {
+  std::vector<Touch> touches;  // one per contact; of those that systems name without meaning
+  /// By the number of the shape among those of all systems, of shapes that have contacts: most have
+  /// several.
+  std::vector<Pose> shapes, carriers;
+  std::vector<char> is_placed;
+};
+
 class ContactModel : public Model {
  public:
   /// No shapes are looked at until `detect`. Converts, since a model without shapes is all there.
@@ -133,15 +142,13 @@ class ContactModel : public Model {
   void mark_suppressed(const GapsAt& start, const GapsAt& end, const std::vector<char>& is_active,
                        std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
-  /// The rows of contacts [begin, end), one row block each, and their gaps as of evaluate_all_gaps,
-  /// into gaps[begin] to gaps[end − 1].
-  void append_contacts(double t, const VectorXd& q, int begin, int end, RowSet& out,
-                       double* gaps) const;
+  /// The same for touches at (t, q) that are known.
+  void append_contact_rows(double t, const VectorXd& q, int contact, const ContactTouches& touches,
+                           RowSet& out) const;
   /// Turns the gaps of evaluate_all_gaps into those of evaluate_gaps.
   void suppress_gaps(double t, const VectorXd& q, VectorRef gaps) const;
-  /// Where shapes touch at (t, q) and how far they are apart, one per contact; those of contacts
-  /// that systems name are without meaning.
-  void evaluate_touches(double t, const VectorXd& q, std::vector<Touch>& touches) const;
+  /// Where shapes touch at (t, q) and how far they are apart.
+  void evaluate_touches(double t, const VectorXd& q, ContactTouches& touches) const;
   /// Which shapes a contact is between and where they touch at (t, q); numbers of shapes are −1 and
   /// the touch without meaning for contacts that systems name.
   TouchingPair locate_touch(double t, const VectorXd& q, int contact) const {
@@ -189,6 +196,7 @@ class ContactModel : public Model {
   struct PartWithSurfaces {
     int part = 0;
     const Surfaces* surfaces = nullptr;
+    int first_object = 0;  // of its shapes among those of all systems
     std::unique_ptr<CollisionScene> scene{};
     std::vector<Pose> poses{};
     std::vector<double> reach{};
@@ -230,8 +238,7 @@ class ContactModel : public Model {
   std::vector<PairOfShapes>::iterator find_late(int index, int a, int b);
   bool append_late_pair(int index, int a, int b);
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
-  template <class Visit>
-  void visit_touches(double t, const VectorXd& q, const Visit& visit) const;
+  void place_shapes(double t, const VectorXd& q, ContactTouches& touches) const;
   template <class Rank, class Suppress>
   void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
   Separation separation_of(const Patch& patch, double t, const VectorXd& q,
@@ -262,7 +269,7 @@ class ContactEvaluator : public ModelEvaluator {
   static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps);
   /// The same, and where the contacts touch.
   static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps,
-                           std::vector<Touch>& touches);
+                           ContactTouches& touches);
   /// γ_N = N v + ŵ_N of one contact.
   double compute_gap_rate(const ContactModel& model, const State& state, int contact);
   /// ‖T v + ŵ_T‖ of one contact.

@@ -165,6 +165,7 @@ class RigidBodySystem final : public System, public Surfaces {
   Pose place_carrier(double t, const ConstVectorRef& q, int object) const override {
     return pose_of(t, q, objects_[object].body);
   }
+  const Pose& frame_of_object(int object) const override { return shapes_[object].frame; }
   void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const override;
   void bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v, double h,
                     std::span<double> distances) const override;

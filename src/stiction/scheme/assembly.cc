@@ -549,16 +549,14 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
 
 void StepAssembly::evaluate_contacts(const ContactModel& model, const EvaluationPoint& point) {
   const int count = model.num_contacts();
-  gaps_.resize(count);
-  model.evaluate_fixed_gaps(point.t, point.q, gaps_);
+  ContactEvaluator::compute_gaps(model, point.t, point.q, gaps_, touches_);
   const std::size_t num_batches = (static_cast<std::size_t>(count) + kBatch - 1) / kBatch;
   if (batches_.size() < num_batches) batches_.resize(num_batches);
   run_blocks(model.workers().get(), count, kBatch, [&](int begin, int end) {
     RowSet& set = batches_[begin / kBatch];
     set.clear();
-    model.append_contacts(point.t, point.q, begin, end, set, gaps_.data());
+    for (int j = begin; j < end; ++j) model.append_contact_rows(point.t, point.q, j, touches_, set);
   });
-  model.suppress_gaps(point.t, point.q, gaps_);
 }
 
 /// Of the contacts that were evaluated.

@@ -228,6 +228,7 @@ class StepAssembly {
   std::vector<std::array<Eigen::Vector3d, 2>> contact_tangents_;
   RowSet constraints_, springs_, contact_;
   std::vector<RowSet> batches_;  // rows of all contacts, kBatch of them in each
+  ContactTouches touches_;       // of all contacts
   std::vector<double> falls_;    // how far forces alone move them along their normal
   VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
   std::vector<double> matrix_storage_;

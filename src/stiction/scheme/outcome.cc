@@ -344,7 +344,8 @@ const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& res
   for (ContactOutcome& outcome : result.contacts) {
     outcome.key = model.contact_key(outcome.contact);
     outcome.gap = gaps_[outcome.contact];
-    outcome.place = model.locate_contact(result.end, outcome.contact, touches_[outcome.contact]);
+    outcome.place =
+        model.locate_contact(result.end, outcome.contact, touches_.touches[outcome.contact]);
     slot_[outcome.contact] = -1;
   }
   return gaps_;

@@ -59,7 +59,7 @@ class OutcomeReader {
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
   const ContactModel* model_ = nullptr;  // of the step being read
   VectorXd gaps_, force_;
-  std::vector<Touch> touches_;  // at the end of the step
+  ContactTouches touches_;  // at the end of the step
   /// What a contact of a solved problem does.
   struct Motion {
     Eigen::Vector3d mean_rate, slip = Eigen::Vector3d::Zero();
