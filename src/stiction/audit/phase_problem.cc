@@ -70,10 +70,10 @@ void PhaseProblem::append_contact(double t, const VectorXd& q, const AuditedCont
   if (contact.shape_a < 0)
     return model_.append_fixed_contact_rows(t, q, static_cast<int>(contact.id), out);
   const auto own_q = q.segment(part_->q_offset, part_->system->num_q());
+  const Pose carrier_a = surfaces_->place_carrier(t, own_q, contact.shape_a),
+             carrier_b = surfaces_->place_carrier(t, own_q, contact.shape_b);
   surfaces_->append_touch_rows(
-      t,
-      {surfaces_->place_carrier(t, own_q, contact.shape_a),
-       surfaces_->place_carrier(t, own_q, contact.shape_b)},
+      t, {&carrier_a, &carrier_b},
       {contact.shape_a, contact.shape_b, {contact.gap, contact.normal, contact.point}},
       law_of(contact).num_tangents, part_->first_block, out);
 }

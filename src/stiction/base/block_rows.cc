@@ -26,6 +26,43 @@ RowMatrixMap BlockRows::add_entry(int block, int block_size) {
   return {values_.data() + start, rows, block_size};
 }
 
+void BlockRows::add_row_block(int num_rows, std::span<const Piece> pieces, const double* values) {
+  Start next = starts_.back();
+  auto value = static_cast<int>(values_.size());
+  const double* end = values;
+  for (const Piece& piece : pieces) {
+    entries_.push_back({piece.block, piece.columns, value});
+    value += num_rows * piece.columns;
+    end += static_cast<std::ptrdiff_t>(num_rows) * piece.columns;
+    ++next.entry;
+  }
+  values_.insert(values_.end(), values, end);
+  next.row += num_rows;
+  starts_.push_back(next);
+}
+
+void BlockRows::append(const BlockRows& from) {
+  const Start last = starts_.back();
+  const auto shift = static_cast<int>(values_.size());
+  values_.insert(values_.end(), from.values_.begin(), from.values_.end());
+  const std::size_t first_entry = entries_.size(), first_start = starts_.size();
+  entries_.insert(entries_.end(), from.entries_.begin(), from.entries_.end());
+  for (std::size_t e = first_entry; e < entries_.size(); ++e) entries_[e].value += shift;
+  starts_.insert(starts_.end(), from.starts_.begin() + 1, from.starts_.end());
+  for (std::size_t i = first_start; i < starts_.size(); ++i) {
+    starts_[i].row += last.row;
+    starts_[i].entry += last.entry;
+  }
+}
+
+void BlockRows::remove_last_row_block() {
+  ST_DEMAND(num_row_blocks() > 0);
+  starts_.pop_back();
+  if (starts_.back().entry == num_entries()) return;  // it had none
+  values_.resize(entries_[starts_.back().entry].value);
+  entries_.resize(starts_.back().entry);
+}
+
 void BlockRows::add_entries_of(const BlockRows& from, int row_block) {
   ST_DEMAND(num_row_blocks() > 0 && num_rows(num_row_blocks() - 1) == from.num_rows(row_block));
   const int first = from.entry_start(row_block), last = from.entry_start(row_block + 1);

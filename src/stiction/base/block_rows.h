@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "stiction/base/linear_algebra.h"
@@ -19,6 +20,15 @@ class BlockRows {
   /// The piece of the newest row block in the columns of mass block `block`, num_rows × block_size,
   /// zero at first. The map is valid until the next addition. A block is added once per row block.
   RowMatrixMap add_entry(int block, int block_size);
+
+  /// A row block with all of its entries; their numbers follow each other in `values`.
+  struct Piece {
+    int block = 0, columns = 0;
+  };
+  void add_row_block(int num_rows, std::span<const Piece> pieces, const double* values);
+  /// Adds all row blocks of other rows.
+  void append(const BlockRows& from);
+  void remove_last_row_block();
 
   /// Copies the entries of a row block of other rows to the newest row block.
   void add_entries_of(const BlockRows& from, int row_block);

@@ -473,9 +473,9 @@ void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   const PartWithSurfaces& part = surfaces_[detected.part];
   const Model::Part& place = parts()[part.part];
-  const std::array<Pose, 2> carriers{part.surfaces->place_carrier(t, q_of(q, place), detected.a),
-                                     part.surfaces->place_carrier(t, q_of(q, place), detected.b)};
-  part.surfaces->append_touch_rows(t, carriers, evaluate_pair(t, q, detected),
+  const Pose carrier_a = part.surfaces->place_carrier(t, q_of(q, place), detected.a),
+             carrier_b = part.surfaces->place_carrier(t, q_of(q, place), detected.b);
+  part.surfaces->append_touch_rows(t, {&carrier_a, &carrier_b}, evaluate_pair(t, q, detected),
                                    detected.law->num_tangents, place.first_block, out);
 }
 
@@ -493,7 +493,7 @@ void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   const PartWithSurfaces& part = surfaces_[detected.part];
   const Pose* carriers = touches.carriers.data() + part.first_object;
-  part.surfaces->append_touch_rows(t, {carriers[detected.a], carriers[detected.b]},
+  part.surfaces->append_touch_rows(t, {carriers + detected.a, carriers + detected.b},
                                    {detected.a, detected.b, touches.touches[contact]},
                                    detected.law->num_tangents, parts()[part.part].first_block, out);
 }

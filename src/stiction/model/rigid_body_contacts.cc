@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "stiction/base/pair.h"
 #include "stiction/model/rigid_body_poses.h"
 
 namespace stiction {
@@ -267,18 +268,48 @@ RigidBodySystem::Directions RigidBodySystem::directions_of(const TouchingPair& p
   return directions;
 }
 
+/// Rows of a point of two bodies along some directions, six numbers each: those of the first body,
+/// then those of the second. Both bodies are computed at once, in the order of operations that a
+/// product Rᵀ (x × d) has.
+void RigidBodySystem::fill_touch_rows(const std::array<const Pose*, 2>& carriers,
+                                      const Vector3d& point, std::span<const Vector3d> directions,
+                                      double* values) {
+  const Pose &a = *carriers[0], &b = *carriers[1];
+  std::array<Pair, 3> arm;
+  std::array<Pair, 9> R;
+  for (int i = 0; i < 3; ++i)
+    arm[i] = Pair{point[i], point[i]} - Pair{a.position[i], b.position[i]};
+  for (int i = 0; i < 9; ++i) R[i] = Pair{a.rotation.data()[i], b.rotation.data()[i]};
+  double *of_a = values, *of_b = values + 6 * directions.size();
+  for (const Vector3d& d : directions) {
+    const Pair x{d[0], d[0]}, y{d[1], d[1]}, z{d[2], d[2]};
+    const std::array<Pair, 3> cross{arm[1] * z - arm[2] * y, arm[2] * x - arm[0] * z,
+                                    arm[0] * y - arm[1] * x};
+    for (int k = 0; k < 3; ++k) {
+      const Pair turn = R[3 * k] * cross[0] + R[3 * k + 1] * cross[1] + R[3 * k + 2] * cross[2];
+      of_a[k] = d[k];
+      of_a[3 + k] = turn[0];
+      of_b[k] = -d[k];
+      of_b[3 + k] = -turn[1];
+    }
+    of_a += 6;
+    of_b += 6;
+  }
+}
+
 /// Appends rows on two bodies as one row block; what driven bodies do to them is their drift.
-void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bodies,
-                                          std::span<const PairRow> rows, int first_block,
+void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bodies, int num_rows,
+                                          const double* values, int first_block,
                                           RowSet& out) const {
-  const int num_rows = static_cast<int>(rows.size());
   out.rows.add_row_block(num_rows);
   const std::size_t first_drift = out.drift.size();
   out.drift.resize(first_drift + num_rows, 0.0);
   for (const int side : {0, 1}) {
     if (bodies[side] == kWorld) continue;
     const Body& body = bodies_[bodies[side]];
-    const auto row = [&](int i) -> const Vector6d& { return side == 0 ? rows[i].a : rows[i].b; };
+    const auto row = [&](int i) -> Vector6d {
+      return Eigen::Map<const Vector6d>(values + 6 * (side * num_rows + i));
+    };
     if (body.motion >= 0) {
       const Vector6d velocity = velocity_of(t, VectorXd(), bodies[side]);
       for (int i = 0; i < num_rows; ++i) out.drift[first_drift + i] += row(i).dot(velocity);
@@ -289,27 +320,40 @@ void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bo
   }
 }
 
-void RigidBodySystem::append_touch_rows(double t, const std::array<Pose, 2>& carriers,
+/// The same for bodies that have all six coordinates or none, and rest in the latter case; `values`
+/// are the rows of the two.
+void RigidBodySystem::append_rows_of_free_pair(const std::array<int, 2>& bodies, int num_rows,
+                                               const double* values, int first_block,
+                                               RowSet& out) const {
+  std::array<BlockRows::Piece, 2> pieces;
+  int count = 0;
+  for (const int body : bodies)
+    if (body != kWorld && bodies_[body].block >= 0)
+      pieces[count++] = {first_block + bodies_[body].block, 6};
+  const bool has_first = bodies[0] != kWorld && bodies_[bodies[0]].block >= 0;
+  out.rows.add_row_block(num_rows, std::span(pieces).first(count),
+                         values + (has_first ? 0 : 6 * num_rows));
+  out.drift.insert(out.drift.end(), num_rows, 0.0);
+}
+
+void RigidBodySystem::append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,
                                         const TouchingPair& pair, int num_tangents, int first_block,
                                         RowSet& out) const {
   const std::array<int, 2> bodies{objects_[pair.a].body, objects_[pair.b].body};
-  const Pose &a = carriers[0], &b = carriers[1];
   const Directions directions = directions_of(pair, num_tangents);
-  const Vector3d arm_a = pair.touch.point - a.position, arm_b = pair.touch.point - b.position;
-  std::array<PairRow, 3> rows;
-  for (int i = 0; i <= num_tangents; ++i) {
-    rows[i].a.head<3>() = directions[i];
-    rows[i].a.tail<3>() = a.rotation.transpose() * arm_a.cross(directions[i]);
-    rows[i].b.head<3>() = -directions[i];
-    rows[i].b.tail<3>() = -(b.rotation.transpose() * arm_b.cross(directions[i]));
-  }
   const std::size_t first_drift = out.drift.size();
-  append_rows_of_pair(t, bodies, std::span(rows).first(1 + num_tangents), first_block, out);
+  const int num_rows = 1 + num_tangents;
+  std::array<double, 36> values;
+  fill_touch_rows(carriers, pair.touch.point, std::span(directions).first(num_rows), values.data());
+  if (is_free_or_fixed(bodies[0]) && is_free_or_fixed(bodies[1]))
+    append_rows_of_free_pair(bodies, num_rows, values.data(), first_block, out);
+  else
+    append_rows_of_pair(t, bodies, num_rows, values.data(), first_block, out);
   out.tangents.push_back({directions[1], directions[2]});
   const BodyShape &shape_a = shapes_[pair.a], &shape_b = shapes_[pair.b];
   if (!shape_a.has_belt && !shape_b.has_belt) return;
-  const Vector3d belt =
-      a.rotation * shape_a.surface_velocity - b.rotation * shape_b.surface_velocity;
+  const Vector3d belt = carriers[0]->rotation * shape_a.surface_velocity -
+                        carriers[1]->rotation * shape_b.surface_velocity;
   for (int i = 1; i <= num_tangents; ++i) out.drift[first_drift + i] += directions[i].dot(belt);
 }
 
@@ -346,12 +390,13 @@ void RigidBodySystem::append_contact_rows(double t, const ConstVectorRef& q, int
                                           int first_block, RowSet& out) const {
   const CoordinateRow& limit = limits_[index];
   const Joint& joint = joints_[limit.joint];
-  PairRow row =
+  const PairRow row =
       evaluate_coordinate_row(joint.geometry, limit.coordinate, pose_of(t, q, joint.bodies[0]),
                               pose_of(t, q, joint.bodies[1]));
-  row.a *= limit.sign;
-  row.b *= limit.sign;
-  append_rows_of_pair(t, joint.bodies, std::span(&row, 1), first_block, out);
+  std::array<double, 12> values;
+  Eigen::Map<Vector6d>(values.data()) = row.a * limit.sign;
+  Eigen::Map<Vector6d>(values.data() + 6) = row.b * limit.sign;
+  append_rows_of_pair(t, joint.bodies, 1, values.data(), first_block, out);
 }
 
 System::ContactPlace RigidBodySystem::locate_contact(double, const ConstVectorRef&,

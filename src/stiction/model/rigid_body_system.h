@@ -173,8 +173,9 @@ class RigidBodySystem final : public System, public Surfaces {
                           const ConstVectorRef& to, std::span<double> distances) const override;
   std::vector<const ContactInfo*> laws() const override;
   const ContactInfo& law_of(const TouchingPair& pair) const override;
-  void append_touch_rows(double t, const std::array<Pose, 2>& carriers, const TouchingPair& pair,
-                         int num_tangents, int first_block, RowSet& out) const override;
+  void append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,
+                         const TouchingPair& pair, int num_tangents, int first_block,
+                         RowSet& out) const override;
   std::array<Eigen::Vector3d, 2> tangents_of(const TouchingPair& pair,
                                              int num_tangents) const override;
   void add_touch_stiffness(double t, const ConstVectorRef& q, const TouchingPair& pair,
@@ -314,8 +315,17 @@ class RigidBodySystem final : public System, public Surfaces {
   int find_plane_of(int body_a, int body_b) const;
   using Directions = std::array<Eigen::Vector3d, 3>;
   Directions directions_of(const TouchingPair& pair, int num_tangents) const;
-  void append_rows_of_pair(double t, const std::array<int, 2>& bodies,
-                           std::span<const PairRow> rows, int first_block, RowSet& out) const;
+  bool is_free_or_fixed(int body) const {
+    return body == kWorld ||
+           (bodies_[body].block < 0 ? bodies_[body].motion < 0 : bodies_[body].num_dofs == 6);
+  }
+  static void fill_touch_rows(const std::array<const Pose*, 2>& carriers,
+                              const Eigen::Vector3d& point,
+                              std::span<const Eigen::Vector3d> directions, double* values);
+  void append_rows_of_pair(double t, const std::array<int, 2>& bodies, int num_rows,
+                           const double* values, int first_block, RowSet& out) const;
+  void append_rows_of_free_pair(const std::array<int, 2>& bodies, int num_rows,
+                                const double* values, int first_block, RowSet& out) const;
 
   RigidBodyDescription description_;
   std::vector<Body> bodies_;

@@ -54,7 +54,7 @@ class Surfaces {
   virtual const ContactInfo& law_of(const TouchingPair& pair) const = 0;
   /// Rows of a contact as in System::append_contact_rows; `carriers` are the poses of the two
   /// bodies, which many contacts have in common.
-  virtual void append_touch_rows(double t, const std::array<Pose, 2>& carriers,
+  virtual void append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,
                                  const TouchingPair& pair, int num_tangents, int first_block,
                                  RowSet& out) const = 0;
   /// The tangents of those rows in the world; zero where there are fewer.

@@ -92,6 +92,11 @@ struct RowSet {
     drift.clear();
     tangents.clear();
   }
+  void remove_last_contact() {
+    rows.remove_last_row_block();
+    drift.resize(rows.num_rows());
+    tangents.pop_back();
+  }
 };
 
 /// Where the geometric stiffness K of forces that turn with bodies goes, block by block: symmetric
