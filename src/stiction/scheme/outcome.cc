@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/pair.h"
 #include "stiction/problem/cone_projection.h"
 
 namespace stiction {
@@ -107,6 +108,42 @@ Eigen::Vector3d rows_times(const StepProblem& problem, int contact, const double
       std::ranges::copy(problem.contacts.times_all<3>(contact, start, x), result.data());
   }
   return result;
+}
+
+/// The rows of a contact times two vectors at once, whose numbers lie beside each other; the sums
+/// of rows_times.
+template <int kRows>
+std::array<Pair, 3> rows_times_both(const StepProblem& problem, int contact, const double* both) {
+  const BlockRows& rows = problem.contacts;
+  std::array<Pair, 3> sum{};
+  for (int e = rows.entry_start(contact); e < rows.entry_start(contact + 1); ++e) {
+    const double* values = rows.entry_values(e);
+    const double* part =
+        both + 2 * static_cast<std::ptrdiff_t>(problem.dof_start[rows.entry_block(e)]);
+    const auto add = [&](int columns) {
+      for (int k = 0; k < columns; ++k)
+        for (int i = 0; i < kRows; ++i) {
+          const double value = values[i * columns + k];
+          sum[i] += Pair{value, value} * load_pair(part + 2 * k);
+        }
+    };
+    if (rows.entry_columns(e) == 6)
+      add(6);  // a number that is known is a loop that is unrolled
+    else
+      add(rows.entry_columns(e));
+  }
+  return sum;
+}
+
+std::array<Pair, 3> rows_times_both(const StepProblem& problem, int contact, const double* both) {
+  switch (problem.contacts.num_rows(contact)) {
+    case 1:
+      return rows_times_both<1>(problem, contact, both);
+    case 2:
+      return rows_times_both<2>(problem, contact, both);
+    default:
+      return rows_times_both<3>(problem, contact, both);
+  }
 }
 
 /// Bias and compliance added to the contact's rows times w.
@@ -292,11 +329,11 @@ ContactOutcome& OutcomeReader::outcome_of(int contact, StepResult& result) {
 }
 
 OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
-                                                 const StepSolution& solution, const Phase& phase,
-                                                 int contact) const {
+                                                 const StepSolution& solution, int contact) const {
   Motion motion;
-  motion.mean_rate = rows_times(problem, contact, mean_velocity_.data());
-  const Eigen::Vector3d end_rate = rows_times(problem, contact, phase.v_end.data());
+  const std::array<Pair, 3> rates = rows_times_both(problem, contact, mean_and_end_.data());
+  motion.mean_rate = {rates[0][0], rates[1][0], rates[2][0]};
+  const Eigen::Vector3d end_rate{rates[0][1], rates[1][1], rates[2][1]};
   motion.slip.tail<2>() = end_rate.tail<2>();
   motion.status =
       status_at(problem, solution, contact,
@@ -307,9 +344,14 @@ OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
 void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolution& solution,
                                  const Phase& phase, StepResult& result) {
   const StepProblem& problem = assembly.problem();
+  mean_and_end_.resize(2 * mean_velocity_.size());
+  for (Eigen::Index k = 0; k < mean_velocity_.size(); ++k) {
+    mean_and_end_[2 * k] = mean_velocity_[k];
+    mean_and_end_[2 * k + 1] = phase.v_end[k];
+  }
   motions_.resize(problem.num_contacts());
   run_numbers(model_->workers().get(), problem.num_contacts(), kGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j) motions_[j] = read_motion(problem, solution, phase, j);
+    for (int j = begin; j < end; ++j) motions_[j] = read_motion(problem, solution, j);
   });
   for (int j = 0; j < problem.num_contacts(); ++j) {
     const Motion& motion = motions_[j];

@@ -57,6 +57,7 @@ class OutcomeReader {
 
   bool ends_with_answer_ = false;  // v⁺ = w
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
+  VectorXd mean_and_end_;                // it and v⁺, their numbers in turn
   const ContactModel* model_ = nullptr;  // of the step being read
   VectorXd gaps_, force_;
   ContactTouches touches_;  // at the end of the step
@@ -65,8 +66,7 @@ class OutcomeReader {
     Eigen::Vector3d mean_rate, slip = Eigen::Vector3d::Zero();
     ContactStatus status;
   };
-  Motion read_motion(const StepProblem& problem, const StepSolution& solution, const Phase& phase,
-                     int contact) const;
+  Motion read_motion(const StepProblem& problem, const StepSolution& solution, int contact) const;
   std::vector<Motion> motions_;
   std::vector<int> slot_;  // of every contact of the model in result.contacts, or −1
 };
