@@ -97,6 +97,7 @@ ContactModel::ContactModel(Model model, const CollisionOptions& options)
                          .surfaces = surfaces,
                          .first_object = first_object,
                          .scene = std::make_unique<CollisionScene>(workers_)});
+    list_blocks(surfaces_.back());
     for (const CollisionObject& object : surfaces->objects()) surfaces_.back().scene->add(object);
     surfaces_.back().scene->exclude_bodies(surfaces->untouched_bodies());
     const auto size = static_cast<std::size_t>(surfaces->num_objects());
@@ -122,6 +123,7 @@ void ContactModel::exchange(Model model) {
   static_cast<Model&>(*this) = std::move(model);
   for (PartWithSurfaces& part : surfaces_) {
     part.surfaces = parts()[part.part].system->surfaces();
+    list_blocks(part);
     part.found_poses.clear();
     // What is static has its place in the new model, which need not be that in the old one.
     for (int object = 0; object < part.surfaces->num_objects(); ++object)
@@ -250,10 +252,14 @@ void ContactModel::set_asleep(std::span<const char> is_asleep) {
   }
 }
 
-int ContactModel::block_of(const PartWithSurfaces& part, int object) const {
-  const int block = part.surfaces->block_of_object(object);
-  if (block >= 0) return parts()[part.part].first_block + block;
-  return part.surfaces->objects()[object].is_static ? kStatic : kDriven;
+void ContactModel::list_blocks(PartWithSurfaces& part) const {
+  part.blocks.clear();
+  for (int i = 0; i < part.surfaces->num_objects(); ++i) {
+    const int block = part.surfaces->block_of_object(i);
+    part.blocks.push_back(block >= 0 ? parts()[part.part].first_block + block
+                          : part.surfaces->objects()[i].is_static ? kStatic
+                                                                  : kDriven);
+  }
 }
 
 std::pair<int, int> ContactModel::blocks_of_contact(int j) const {
@@ -496,6 +502,24 @@ void ContactModel::append_contact_rows(double t, const VectorXd& q, int contact,
   part.surfaces->append_touch_rows(t, {carriers + detected.a, carriers + detected.b},
                                    {detected.a, detected.b, touches.touches[contact]},
                                    detected.law->num_tangents, parts()[part.part].first_block, out);
+}
+
+/// Entries of a row are components of the normal, a unit vector, and its moments about the centre
+/// of the body; twice as much leaves room for rounding.
+double ContactModel::bound_normal_row(int contact, const ContactTouches& touches,
+                                      const double* sums) const {
+  if (contact < num_fixed_contacts()) return kInfinity;
+  const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
+  const PartWithSurfaces& part = surfaces_[detected.part];
+  double bound = 0;
+  for (const int object : {detected.a, detected.b}) {
+    const int block = block_of(part, object);
+    if (block < 0) continue;
+    const Pose& carrier = touches.carriers[part.first_object + object];
+    const double arm = (touches.touches[contact].point - carrier.position).lpNorm<1>();
+    bound += sums[block] * (arm < 1 ? 1 : arm);  // not a number stays none
+  }
+  return 2 * bound;
 }
 
 System::ContactPlace ContactModel::locate_contact(const State& state, int contact) const {

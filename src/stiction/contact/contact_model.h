@@ -145,6 +145,9 @@ class ContactModel : public Model {
   /// The same for touches at (t, q) that are known.
   void append_contact_rows(double t, const VectorXd& q, int contact, const ContactTouches& touches,
                            RowSet& out) const;
+  /// A bound, quickly found, of what Σ|N_k| x_k can be for a contact whose touch is known, where
+  /// the x_k ≥ 0 of each block add up to `sums`; infinite if it is not known.
+  double bound_normal_row(int contact, const ContactTouches& touches, const double* sums) const;
   /// Turns the gaps of evaluate_all_gaps into those of evaluate_gaps.
   void suppress_gaps(double t, const VectorXd& q, VectorRef gaps) const;
   /// Where shapes touch at (t, q) and how far they are apart.
@@ -196,7 +199,8 @@ class ContactModel : public Model {
   struct PartWithSurfaces {
     int part = 0;
     const Surfaces* surfaces = nullptr;
-    int first_object = 0;  // of its shapes among those of all systems
+    int first_object = 0;       // of its shapes among those of all systems
+    std::vector<int> blocks{};  // that its shapes move with, kStatic or kDriven
     std::unique_ptr<CollisionScene> scene{};
     std::vector<Pose> poses{};
     std::vector<double> reach{};
@@ -223,7 +227,8 @@ class ContactModel : public Model {
   void find_contacts(PartWithSurfaces& part) const;
   bool has_met_others(const State& end);
   bool overlaps(const DetectedContact& contact, const State& state) const;
-  int block_of(const PartWithSurfaces& part, int object) const;
+  void list_blocks(PartWithSurfaces& part) const;
+  static int block_of(const PartWithSurfaces& part, int object) { return part.blocks[object]; }
   void note_met_sleepers(const PartWithSurfaces& part);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
   DetectedContact make_contact(int index, int a, int b, const ContactCandidate& candidate) const;

@@ -526,25 +526,68 @@ void StepAssembly::add_spook_contacts(const ContactModel& model, const State& st
   }
 }
 
+/// Rows are made of what touches only: most of what detection lists is a little apart.
 void StepAssembly::add_touching_contacts(const ContactModel& model, const EvaluationPoint& point,
                                          const VectorXd& v, double tolerance) {
-  if (model.num_contacts() == 0) return;
-  evaluate_contacts(model, point);
-  measure_falls(model, v);
+  const int count = model.num_contacts();
+  if (count == 0) return;
+  ContactEvaluator::compute_gaps(model, point.t, point.q, gaps_, touches_);
+  measure_free_fall(model, v);
   const double share = touching_share(tolerance);
-  for (int j = 0; j < model.num_contacts(); ++j) {
-    // Not a number counts as touching, so that it is seen.
-    if (gaps_[j] > share * falls_[j]) continue;
-    double* bias = add_evaluated_contact(model, j);
-    const ContactInfo& info = model.contact(j);
-    const RowSet& set = batches_[j / kBatch];
-    for (int i = 0; i <= info.num_tangents; ++i) {
-      const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
-      if (restitution == 0) continue;
-      const double drift = set.drift[set.rows.row_start(j % kBatch) + i];
-      bias[i] += restitution * (row_times(set, j % kBatch, i, v) + drift);
-    }
+  const std::size_t num_batches = (static_cast<std::size_t>(count) + kBatch - 1) / kBatch;
+  if (touching_.size() < num_batches) touching_.resize(num_batches);
+  run_blocks(model.workers().get(), count, kBatch, [&](int begin, int end) {
+    TouchingBatch& batch = touching_[begin / kBatch];
+    batch.clear();
+    for (int j = begin; j < end; ++j)
+      if (evaluate_if_touching(model, point, j, share, batch)) add_bias(model.contact(j), v, batch);
+  });
+  for (std::size_t i = 0; i < num_batches; ++i) add_batch(model, touching_[i]);
+}
+
+bool StepAssembly::evaluate_if_touching(const ContactModel& model, const EvaluationPoint& point,
+                                        int contact, double share, TouchingBatch& batch) const {
+  // Not a number counts as touching, so that it is seen.
+  const double gap = gaps_[contact];
+  if (gap > share * model.bound_normal_row(contact, touches_, fall_sums_.data())) return false;
+  model.append_contact_rows(point.t, point.q, contact, touches_, batch.set);
+  const int place = batch.set.rows.num_row_blocks() - 1;
+  if (gap > share * fall_at_contact(batch.set.rows, place)) {
+    batch.set.remove_last_contact();
+    return false;
   }
+  batch.contacts.push_back(contact);
+  return true;
+}
+
+/// Drift and restitution of the newest contact of a batch.
+void StepAssembly::add_bias(const ContactInfo& info, const VectorXd& v,
+                            TouchingBatch& batch) const {
+  const RowSet& set = batch.set;
+  const int place = set.rows.num_row_blocks() - 1;
+  for (int i = 0; i <= info.num_tangents; ++i) {
+    const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
+    const double drift = set.drift[set.rows.row_start(place) + i];
+    batch.bias.push_back(
+        restitution == 0 ? drift : drift + restitution * (row_times(set, place, i, v) + drift));
+  }
+}
+
+void StepAssembly::add_batch(const ContactModel& model, const TouchingBatch& batch) {
+  const auto append = [](const auto& from, auto& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  problem_.contacts.append(batch.set.rows);
+  problem_.contact_compliance.resize(problem_.contacts.num_rows(), 0.0);
+  append(batch.bias, problem_.contact_bias);
+  for (const int contact : batch.contacts) {
+    problem_.mu.push_back(model.contact(contact).mu);
+    problem_.key.push_back(model.contact_key(contact));
+  }
+  problem_.section.resize(problem_.mu.size(), section_);
+  append(batch.contacts, contact_indices_);
+  append(batch.set.drift, contact_drifts_);
+  append(batch.set.tangents, contact_tangents_);
 }
 
 void StepAssembly::evaluate_contacts(const ContactModel& model, const EvaluationPoint& point) {
@@ -581,25 +624,35 @@ void StepAssembly::find_touching(const ContactModel& model, const VectorXd& v, d
 /// How far forces alone move a contact along its normal.
 double StepAssembly::fall_at_contact(const BlockRows& rows, int row_block) const {
   double fall = 0;
-  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e)
-    fall += rows.entry_matrix(row_block, e)
-                .row(0)
-                .cwiseAbs()
-                .dot(free_fall_.segment(problem_.dof_start[rows.entry_block(e)],
-                                        rows.entry_columns(e)));
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
+    const double* values = rows.entry_values(e);
+    const double* falls = free_fall_.data() + problem_.dof_start[rows.entry_block(e)];
+    const int n = rows.entry_columns(e);
+    if (n != 6) {
+      fall += ConstVectorMap(values, n).cwiseAbs().dot(ConstVectorMap(falls, n));
+      continue;
+    }
+    Pair sum{};
+    for (int k = 0; k < 6; k += 2)
+      sum += Pair{std::abs(values[k]), std::abs(values[k + 1])} * load_pair(falls + k);
+    fall += sum_of(sum);
+  }
   return fall;
 }
 
-/// h²|k|/M per coordinate: how far forces alone move it in a step.
+/// h²|k|/M per coordinate: how far forces alone move it in a step. And sums over every block.
 void StepAssembly::measure_free_fall(const ContactModel& model, const VectorXd& v) {
   free_fall_.resize(v.size());
+  fall_sums_.assign(model.blocks().size(), 0.0);
   for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
     const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(b);
     const int start = problem_.dof_start[b], n = problem_.block_size(b);
-    for (int k = 0; k < n; ++k)
-      free_fall_[start + k] =
-          problem_.h * std::abs(problem_.p[start + k] - mass.row(k).dot(v.segment(start, n))) /
-          mass(k, k);
+    for (int k = 0; k < n; ++k) {
+      double& fall = free_fall_[start + k];
+      fall = problem_.h * std::abs(problem_.p[start + k] - mass.row(k).dot(v.segment(start, n))) /
+             mass(k, k);
+      fall_sums_[b] += std::abs(fall);
+    }
   }
 }
 

@@ -205,6 +205,22 @@ class StepAssembly {
   double* add_evaluated_contact(const ContactModel& model, int contact) {
     return add_contact(model, contact, batches_[contact / kBatch], contact % kBatch);
   }
+  /// Contacts that touch, of kBatch contacts of the model.
+  struct TouchingBatch {
+    RowSet set;
+    std::vector<int> contacts;
+    std::vector<double> bias;  // one per row
+
+    void clear() {
+      set.clear();
+      contacts.clear();
+      bias.clear();
+    }
+  };
+  bool evaluate_if_touching(const ContactModel& model, const EvaluationPoint& point, int contact,
+                            double share, TouchingBatch& batch) const;
+  void add_bias(const ContactInfo& info, const VectorXd& v, TouchingBatch& batch) const;
+  void add_batch(const ContactModel& model, const TouchingBatch& batch);
   struct RowFigures {
     double rate = 0, mobility = 0;
   };
@@ -229,7 +245,9 @@ class StepAssembly {
   RowSet constraints_, springs_, contact_;
   std::vector<RowSet> batches_;  // rows of all contacts, kBatch of them in each
   ContactTouches touches_;       // of all contacts
-  std::vector<double> falls_;    // how far forces alone move them along their normal
+  std::vector<TouchingBatch> touching_;
+  std::vector<double> fall_sums_;  // per block, see measure_free_fall
+  std::vector<double> falls_;      // how far forces alone move them along their normal
   VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
   std::vector<double> matrix_storage_;
   std::vector<double> traces_, new_traces_;  // of geometric stiffness, per block
