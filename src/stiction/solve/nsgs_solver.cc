@@ -117,6 +117,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   last_gain_ = 0;
   part_visits_ = 0;
   pair_start_ = -1;
+  is_extrapolated_ = false;
   has_changed_over_ = is_focus_vain_ = is_packed_ = false;
   return state_.is_finite();
 }
@@ -194,7 +195,7 @@ bool NsgsSolver::has_changes() const { return is_packed_ && asks_certificate(opt
 /// extrapolation, which the next one has to show the worth of.
 bool NsgsSolver::is_far_off(int number) const {
   if (!has_changes()) return false;
-  if (number - pair_start_ == 1) return true;
+  if (is_extrapolated_) return true;
   if (number - last_evaluation_ >= kLongestGap) return false;
   return change_ > kFarOff * target_ || number < options_.least_sweeps;
 }
@@ -213,6 +214,7 @@ void NsgsSolver::refresh() {
 /// of the history: it comes from no impulses at all and says little about those to come. In packs
 /// an extrapolation takes as long as a sweep, so that it is made of every second one.
 void NsgsSolver::accelerate(int number) {
+  is_extrapolated_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
   NsgsAccelerator& accelerator = workshop_->accelerator;
   const bool changes_over = options_.acceleration == Acceleration::kHybrid && !has_changed_over_ &&
@@ -224,6 +226,7 @@ void NsgsSolver::accelerate(int number) {
                         options_.workers);
   } else if (number - pair_start_ >= (options_.alternates || is_packed_ ? 2 : 1)) {
     accelerator.extrapolate(values());
+    is_extrapolated_ = true;
   } else {
     return;
   }
@@ -233,6 +236,7 @@ void NsgsSolver::accelerate(int number) {
 
 /// What was learned from sweeps over everything does not hold after those over a part.
 void NsgsSolver::restart_acceleration(int number) {
+  is_extrapolated_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
   workshop_->accelerator.forget();
   workshop_->accelerator.remember(values());
