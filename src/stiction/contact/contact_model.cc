@@ -129,6 +129,7 @@ void ContactModel::exchange(Model model) {
     for (int object = 0; object < part.surfaces->num_objects(); ++object)
       part.scene->mark_moved(object);
   }
+  is_listed_ = false;
   detected_.clear();
   alternatives_.clear();
 }
@@ -158,6 +159,7 @@ bool ContactModel::detect_further(const State& state, double h, const State& end
     }
   }
   if (!has_moved_further) return false;
+  is_listed_ = false;
   std::swap(last_detected_, detected_);
   std::swap(last_alternatives_, alternatives_);
   detect_again(state, h);
@@ -180,15 +182,19 @@ bool ContactModel::has_met_others(const State& end) {
 }
 
 void ContactModel::detect_again(const State& state, double h) {
+  met_sleepers_.clear();
+  bool is_same = is_listed_ && late_.empty();
+  for (PartWithSurfaces& part : surfaces_) is_same = detect_part(part, state, h) && is_same;
+  if (is_same) return;
   detected_.clear();
   alternatives_.clear();
-  met_sleepers_.clear();
   num_reduced_ = 0;
-  for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) detect_part(s, state, h);
+  for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) list_contacts(s);
+  is_listed_ = late_.empty();
 }
 
-void ContactModel::detect_part(int index, const State& state, double h) {
-  PartWithSurfaces& part = surfaces_[index];
+/// Returns whether the contacts are those that were found the last time.
+bool ContactModel::detect_part(PartWithSurfaces& part, const State& state, double h) {
   const Model::Part& place = parts()[part.part];
   const Surfaces& surfaces = *part.surfaces;
   const auto q = q_of(state.q, place);
@@ -197,7 +203,11 @@ void ContactModel::detect_part(int index, const State& state, double h) {
                         part.reach);
   for (std::size_t i = 0; i < part.reach.size(); ++i)
     part.reach[i] = std::max(kReachMargin * part.reach[i], part.smallest_reach[i]);
-  find_contacts(part);
+  return find_contacts(part);
+}
+
+void ContactModel::list_contacts(int index) {
+  const PartWithSurfaces& part = surfaces_[index];
   const Detection& detection = part.detection;
   num_reduced_ += detection.contacts.num_reduced;
   if (!part.is_still.empty()) note_met_sleepers(part);
@@ -219,12 +229,13 @@ void ContactModel::detect_part(int index, const State& state, double h) {
   }
 }
 
-/// Where no shape has moved by a bit since the last time it need not be looked at again.
-void ContactModel::find_contacts(PartWithSurfaces& part) const {
+/// Where no shape has moved by a bit since the last time it need not be looked at again: returns
+/// true then.
+bool ContactModel::find_contacts(PartWithSurfaces& part) const {
   const bool is_known = part.is_still.empty() && part.found_alternatives == wants_alternatives_ &&
                         are_identical(part.poses, part.found_poses) &&
                         is_same_bits(part.reach, part.found_reach);
-  if (is_known) return;
+  if (is_known) return true;
   part.scene->detect(part.poses,
                      {.reaches = part.reach,
                       .still = part.is_still,
@@ -232,10 +243,11 @@ void ContactModel::find_contacts(PartWithSurfaces& part) const {
                       .wants_alternatives = wants_alternatives_},
                      part.detection);
   part.found_poses.clear();
-  if (!part.is_still.empty()) return;  // pairs of sleepers are left out
+  if (!part.is_still.empty()) return false;  // pairs of sleepers are left out
   part.found_poses = part.poses;
   part.found_reach = part.reach;
   part.found_alternatives = wants_alternatives_;
+  return false;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -277,19 +289,20 @@ void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
 }
 
 void ContactModel::add_contact(int index, int a, int b, const ContactCandidate& candidate) {
-  detected_.push_back(make_contact(index, a, b, candidate));
+  DetectedContact& contact = detected_.emplace_back();
+  contact.candidate = candidate;
+  complete(index, a, b, contact);
 }
 
-ContactModel::DetectedContact ContactModel::make_contact(int index, int a, int b,
-                                                         const ContactCandidate& candidate) const {
+/// All but the candidate, which is there.
+void ContactModel::complete(int index, int a, int b, DetectedContact& contact) const {
   const PartWithSurfaces& part = surfaces_[index];
-  const TouchingPair pair{a, b, {candidate.gap, candidate.normal, candidate.point}};
-  return {.part = index,
-          .a = a,
-          .b = b,
-          .candidate = candidate,
-          .law = &part.surfaces->law_of(pair),
-          .key = make_key(part.part, a, b, candidate.id)};
+  const ContactCandidate& candidate = contact.candidate;
+  contact.part = index;
+  contact.a = a;
+  contact.b = b;
+  contact.law = &part.surfaces->law_of({a, b, {candidate.gap, candidate.normal, candidate.point}});
+  contact.key = make_key(part.part, a, b, candidate.id);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -366,7 +379,12 @@ void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& tou
   touches.shapes.resize(size);
   touches.carriers.resize(size);
   touches.is_placed.assign(size, 0);
-  for (const DetectedContact& contact : detected_)
+  const DetectedContact* last_contact = nullptr;
+  for (const DetectedContact& contact : detected_) {
+    const bool is_of_last_pair = last_contact != nullptr && contact.a == last_contact->a &&
+                                 contact.b == last_contact->b && contact.part == last_contact->part;
+    last_contact = &contact;
+    if (is_of_last_pair) continue;
     for (const int object : {contact.a, contact.b}) {
       const PartWithSurfaces& part = surfaces_[contact.part];
       const int i = part.first_object + object;
@@ -376,6 +394,7 @@ void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& tou
       carrier = part.surfaces->place_carrier(t, q_of(q, parts()[part.part]), object);
       touches.shapes[i] = carrier * part.surfaces->frame_of_object(object);
     }
+  }
 }
 
 void ContactModel::evaluate_touches(double t, const VectorXd& q, ContactTouches& touches) const {

@@ -223,15 +223,16 @@ class ContactModel : public Model {
   };
   struct PlacedPair;
 
-  void detect_part(int index, const State& state, double h);
-  void find_contacts(PartWithSurfaces& part) const;
+  bool detect_part(PartWithSurfaces& part, const State& state, double h);
+  bool find_contacts(PartWithSurfaces& part) const;
+  void list_contacts(int index);
   bool has_met_others(const State& end);
   bool overlaps(const DetectedContact& contact, const State& state) const;
   void list_blocks(PartWithSurfaces& part) const;
   static int block_of(const PartWithSurfaces& part, int object) { return part.blocks[object]; }
   void note_met_sleepers(const PartWithSurfaces& part);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
-  DetectedContact make_contact(int index, int a, int b, const ContactCandidate& candidate) const;
+  void complete(int index, int a, int b, DetectedContact& contact) const;
   template <class Visit>
   void visit_pairs(const Visit& visit) const;
   template <class Visit>
@@ -261,6 +262,7 @@ class ContactModel : public Model {
   ContactList late_list_;  // scratch
   ContactWorkspace late_workspace_;
   bool wants_alternatives_ = false;
+  bool is_listed_ = false;     // detected_ and alternatives_ are those of the parts, no others
   std::vector<double> moved_;  // scratch
   std::vector<std::uint64_t> known_keys_;
   std::vector<int> met_sleepers_;

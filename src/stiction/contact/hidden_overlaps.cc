@@ -192,7 +192,9 @@ void ContactModel::add_late_contact(const PairOfShapes& late, ContactCandidate c
     if (is_same(same->candidate.a, candidate.a) && is_same(same->candidate.b, candidate.b)) return;
     candidate.id = with_number(candidate.id, known.size());
   }
-  late_contacts_.push_back(make_contact(late.part, late.a, late.b, candidate));
+  DetectedContact& contact = late_contacts_.emplace_back();
+  contact.candidate = candidate;
+  complete(late.part, late.a, late.b, contact);
 }
 
 std::vector<ContactModel::PairOfShapes>::iterator ContactModel::find_late(int index, int a, int b) {
