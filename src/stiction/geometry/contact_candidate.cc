@@ -24,9 +24,12 @@ struct PlacedFeature {
   double radius;
 };
 
-PlacedFeature placed(const ContactFeature& feature, const Pose& pose, const Vector3d& origin) {
-  return {(pose.position - origin) + pose.rotation * feature.point,
-          pose.rotation * feature.direction, feature.radius};
+/// Points have no direction, and nobody asks for it.
+inline void place(const ContactFeature& feature, const Pose& pose, const Vector3d& origin,
+                  PlacedFeature& placed) {
+  placed.point = (pose.position - origin) + pose.rotation * feature.point;
+  if (feature.kind != Kind::kPoint) placed.direction = pose.rotation * feature.direction;
+  placed.radius = feature.radius;
 }
 
 /// Some unit vector orthogonal to a unit vector, the same for the same input.
@@ -183,8 +186,9 @@ Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
     return {d.gap, d.normal, (d.point_a + d.point_b) / 2};
   }
   const Vector3d& origin = pose_b.position;
-  const PlacedFeature at_a = placed(candidate.a, pose_a, origin);
-  const PlacedFeature at_b = placed(candidate.b, pose_b, origin);
+  PlacedFeature at_a, at_b;
+  place(candidate.a, pose_a, origin, at_a);
+  place(candidate.b, pose_b, origin, at_b);
   Touch touch;
   if (rank_of(kind_a) <= rank_of(kind_b)) {
     touch = touch_of_ordered(kind_a, at_a, kind_b, at_b, candidate.side);
