@@ -547,12 +547,13 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
 
 bool StepAssembly::evaluate_if_touching(const ContactModel& model, const EvaluationPoint& point,
                                         int contact, double share, TouchingBatch& batch) const {
-  // Not a number counts as touching, so that it is seen.
+  // Not a number counts as touching, so that it is seen. What overlaps does however far it falls.
   const double gap = gaps_[contact];
-  if (gap > share * model.bound_normal_row(contact, touches_, fall_sums_.data())) return false;
+  if (gap > 0 && gap > share * model.bound_normal_row(contact, touches_, fall_sums_.data()))
+    return false;
   model.append_contact_rows(point.t, point.q, contact, touches_, batch.set);
   const int place = batch.set.rows.num_row_blocks() - 1;
-  if (gap > share * fall_at_contact(batch.set.rows, place)) {
+  if (gap > 0 && gap > share * fall_at_contact(batch.set.rows, place)) {
     batch.set.remove_last_contact();
     return false;
   }
