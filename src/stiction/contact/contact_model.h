@@ -35,6 +35,9 @@ struct ContactTouches {
   /// several.
   std::vector<Pose> shapes, carriers;
   std::vector<char> is_placed;
+  // What they were evaluated from:
+  std::uint64_t list = 0;  // number of the list of contacts; 0 is none
+  VectorXd q;
 };
 
 class ContactModel : public Model {
@@ -228,7 +231,7 @@ class ContactModel : public Model {
   void list_contacts(int index);
   bool has_met_others(const State& end);
   bool overlaps(const DetectedContact& contact, const State& state) const;
-  void list_blocks(PartWithSurfaces& part) const;
+  void list_blocks(PartWithSurfaces& part);
   static int block_of(const PartWithSurfaces& part, int object) { return part.blocks[object]; }
   void note_met_sleepers(const PartWithSurfaces& part);
   void add_contact(int index, int a, int b, const ContactCandidate& candidate);
@@ -262,8 +265,10 @@ class ContactModel : public Model {
   ContactList late_list_;  // scratch
   ContactWorkspace late_workspace_;
   bool wants_alternatives_ = false;
-  bool is_listed_ = false;     // detected_ and alternatives_ are those of the parts, no others
-  std::vector<double> moved_;  // scratch
+  bool is_listed_ = false;         // detected_ and alternatives_ are those of the parts, no others
+  std::uint64_t list_number_ = 0;  // of detected_; no other list has had it
+  bool has_driven_ = false;        // shapes that move with the time
+  std::vector<double> moved_;      // scratch
   std::vector<std::uint64_t> known_keys_;
   std::vector<int> met_sleepers_;
   int num_reduced_ = 0;
