@@ -27,6 +27,31 @@ TEST(BlockRows, PairsOfEntriesAreWhatSingleOnesWouldBe) {
   EXPECT_EQ(at_once.entry_values(6)[1], values[23]);
 }
 
+TEST(BlockRows, RowBlocksAddedAtOnceAppendedAndRemovedAreThoseOfOneByOne) {
+  std::vector<double> values;
+  for (int i = 0; i < 3 * 8; ++i) values.push_back(i + 0.5);
+  BlockRows one_by_one, at_once, more;
+  for (int copy = 0; copy < 2; ++copy) {
+    one_by_one.add_row_block(3);
+    one_by_one.add_entry(4, 6) = ConstRowMatrixMap(values.data(), 3, 6);
+    one_by_one.add_entry(1, 2) = ConstRowMatrixMap(values.data() + 18, 3, 2);
+    one_by_one.add_row_block(1);  // without entries
+  }
+  const std::vector<BlockRows::Piece> pieces{{4, 6}, {1, 2}};
+  for (BlockRows* rows : {&at_once, &more}) {
+    rows->add_row_block(3, pieces, values.data());
+    rows->add_row_block(1, {}, nullptr);
+  }
+  at_once.append(more);
+  EXPECT_EQ(at_once, one_by_one);
+  at_once.add_row_block(3, pieces, values.data());
+  at_once.remove_last_row_block();
+  EXPECT_EQ(at_once, one_by_one);
+  at_once.add_row_block(2, {}, nullptr);
+  at_once.remove_last_row_block();
+  EXPECT_EQ(at_once, one_by_one);
+}
+
 TEST(BlockRows, AreIdenticalToTheBit) {
   BlockRows a, b;
   for (BlockRows* rows : {&a, &b}) {

@@ -52,6 +52,7 @@ TEST(ContactModel, WhatHasNotMovedIsKnownAndWhatHasIsFoundAgain) {
   State tilted = rest, fast = rest;
   tilted.q.segment<4>(3) = Eigen::Vector4d(std::cos(0.1), std::sin(0.1), 0, 0);
   fast.v[2] = -1;
+  ContactTouches touches;
   for (const State& state : {rest, rest, tilted, rest, fast, rest, tilted, tilted}) {
     model.detect(state, 1e-3);
     ContactModel fresh = make_pair(Box{Vector3d(1, 1, 1)}, at({0, 0, 0.5}), Plane{});
@@ -61,8 +62,30 @@ TEST(ContactModel, WhatHasNotMovedIsKnownAndWhatHasIsFoundAgain) {
     model.evaluate_gaps(0, state.q, gaps);
     fresh.evaluate_gaps(0, state.q, expected);
     EXPECT_EQ(gaps, expected);
-    for (int j = 0; j < model.num_contacts(); ++j)
+    model.evaluate_touches(0, state.q, touches);
+    for (int j = 0; j < model.num_contacts(); ++j) {
       EXPECT_EQ(model.contact_key(j), fresh.contact_key(j));
+      EXPECT_EQ(touches.touches[j].gap, expected[j]);
+    }
+  }
+}
+
+TEST(ContactModel, TouchesOfDrivenShapesFollowTheTime) {
+  RigidBodyBuilder world;
+  world.add_shape({.body = world.add_body(make_body("ball", Vector3d(0, 0, 1))),
+                   .shape = Sphere{.radius = 0.5}});
+  const BodyId lift = world.add_body({.name = "lift",
+                                      .motion = BodyDescription::Motion::kKinematic,
+                                      .shift = {0.0, 0.0, world.time()}});
+  world.add_shape({.body = lift, .shape = Sphere{.radius = 0.5}});
+  ContactModel model = world.build_model();
+  const State state = model.initial_state();
+  model.detect(state, 1e-3);
+  ASSERT_EQ(model.num_contacts(), 1);
+  ContactTouches touches;
+  for (const double t : {0.0, 0.125, 0.25}) {
+    model.evaluate_touches(t, state.q, touches);
+    EXPECT_EQ(touches.touches[0].gap, -t);  // all numbers are exact
   }
 }
 
