@@ -117,7 +117,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   last_gain_ = 0;
   part_visits_ = 0;
   pair_start_ = -1;
-  is_extrapolated_ = false;
+  is_extrapolated_ = is_focused_ = false;
   has_changed_over_ = is_focus_vain_ = is_packed_ = false;
   return state_.is_finite();
 }
@@ -192,10 +192,11 @@ std::span<double> NsgsSolver::values() {
 bool NsgsSolver::has_changes() const { return is_packed_ && asks_certificate(options_.measure); }
 
 /// Whether the last sweep changed so much that its result need not be measured, or comes after an
-/// extrapolation, which the next one has to show the worth of.
+/// extrapolation, which the next one has to show the worth of. Between sweeps over parts every
+/// second one is enough.
 bool NsgsSolver::is_far_off(int number) const {
   if (!has_changes()) return false;
-  if (is_extrapolated_) return true;
+  if (is_extrapolated_ || (is_focused_ && number % 2 == 0)) return true;
   if (number - last_evaluation_ >= kLongestGap) return false;
   return change_ > kFarOff * target_ || number < options_.least_sweeps;
 }
@@ -214,7 +215,7 @@ void NsgsSolver::refresh() {
 /// of the history: it comes from no impulses at all and says little about those to come. In packs
 /// an extrapolation takes as long as a sweep, so that it is made of every second one.
 void NsgsSolver::accelerate(int number) {
-  is_extrapolated_ = false;
+  is_extrapolated_ = is_focused_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
   NsgsAccelerator& accelerator = workshop_->accelerator;
   const bool changes_over = options_.acceleration == Acceleration::kHybrid && !has_changed_over_ &&
@@ -237,6 +238,7 @@ void NsgsSolver::accelerate(int number) {
 /// What was learned from sweeps over everything does not hold after those over a part.
 void NsgsSolver::restart_acceleration(int number) {
   is_extrapolated_ = false;
+  is_focused_ = true;
   if (options_.acceleration == Acceleration::kNone) return;
   workshop_->accelerator.forget();
   workshop_->accelerator.remember(values());

@@ -98,10 +98,11 @@ class NsgsSolver : public Solver {
   bool is_packed_ = false;         // the state is that of the packs
   double change_ = 0;              // by the last sweep of packs, in the terms of (T23)
   int last_evaluation_ = 0;
-  long part_visits_ = 0;          // of contacts, by sweeps over parts
-  bool is_extrapolated_ = false;  // where the last sweep began
-  int pair_start_ = 0;            // the sweep after which the accelerator was last given a start
-  bool is_focus_vain_ = false;    // the last one gained nothing: sweeps over everything first
+  long part_visits_ = 0;  // of contacts, by sweeps over parts
+  /// What the last sweep began after.
+  bool is_extrapolated_ = false, is_focused_ = false;
+  int pair_start_ = 0;          // the sweep after which the accelerator was last given a start
+  bool is_focus_vain_ = false;  // the last one gained nothing: sweeps over everything first
 };
 
 }  // namespace stiction
