@@ -153,8 +153,9 @@ TEST(SweepPacks, HaveTheSameBitsWithNarrowVectors) {
   EXPECT_TRUE(std::equal(values.begin(), values.end(), wide.packs.values().begin()));
 }
 
+/// With more friction neither kind of sweeps gets this far in this pile.
 TEST(SweepPacks, SolveWhatSlides) {
-  for (const double mu : {0.05, 0.2, 0.3}) {
+  for (const double mu : {0.05, 0.2, 0.3, 0.4}) {
     const StepProblem problem = pile(mu);
     EXPECT_TRUE(Bench(problem).is_packed);
     StepSolution solution;
