@@ -75,7 +75,6 @@ TEST(PackFocus, SolvesALargePileOnAnotherWay) {
 /// on are measured every 25 otherwise: what was left of the 25th must not be the result of more.
 TEST(PackFocus, MeasuresWhatTheLastSweepLeaves) {
   NsgsOptions options = options_with(true);
-  options.tolerance = 1e-9;
   const auto residual_after = [&](int most) {
     options.max_iterations = most;
     NsgsSolver solver(options);
