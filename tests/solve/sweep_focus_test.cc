@@ -94,7 +94,7 @@ TEST(PackFocus, MovesThePartAlone) {
   ASSERT_TRUE(blocks.assemble(problem));
   SweepOrder whole, some;
   whole.find(blocks);
-  SweepPacks packs, part;
+  SweepPacks<double> packs, part;
   ASSERT_TRUE(packs.lay_out(problem, blocks, whole));
   SweepState before, after;
   before.start(blocks, {}, false);

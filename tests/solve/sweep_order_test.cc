@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -35,6 +36,24 @@ StepProblem rows_of_spheres() {
       problem.contacts.add_entry(block, 6)(0, 0) = 1;
     }
   return problem;
+}
+
+/// Rows of 13 bodies are eliminated one by one: 6³ for each. A pile of 512 costs what its layers
+/// do, at least that of equal ones: 8 + 8 + 8 − 2 of them from corner to corner.
+TEST(SweepOrder, EstimatesWhatEliminationCosts) {
+  ContactBlocks rows, grid, small;
+  SweepOrder order;
+  ASSERT_TRUE(rows.assemble(rows_of_spheres()));
+  order.find(rows);
+  EXPECT_EQ(order.estimate_elimination(rows), 1300 * 216.0);
+  ASSERT_TRUE(grid.assemble(pile()));
+  order.find(grid);
+  const double layers = 22, size = 6 * 512 / layers;
+  EXPECT_GT(order.estimate_elimination(grid), layers * size * size * size);
+  EXPECT_LT(order.estimate_elimination(grid), std::pow(6 * 512.0, 3));
+  ASSERT_TRUE(small.assemble(testing::sphere_grid()));
+  order.find(small);
+  EXPECT_EQ(order.estimate_elimination(small), 0);
 }
 
 void expect_valid(const StepProblem& problem, int least_tasks) {

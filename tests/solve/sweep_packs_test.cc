@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace stiction {
 namespace {
 
 /// What a sweep works on.
+template <class Real>
 struct Bench {
   explicit Bench(StepProblem given) : problem(std::move(given)) {
     EXPECT_TRUE(blocks.assemble(problem));
@@ -29,7 +31,7 @@ struct Bench {
   StepProblem problem;
   ContactBlocks blocks;
   NsgsSweep sweep;
-  SweepPacks packs;
+  SweepPacks<Real> packs;
   SweepState state;
   bool is_packed = false;
 };
@@ -61,11 +63,20 @@ double largest_impulse(const SweepState& state, int num_rows) {
   return largest;
 }
 
-TEST(SweepPacks, HoldEveryContactOnceAndNoBodyTwice) {
-  const Bench bench(pile());
+/// What rounding amounts to after some sums of ten to twenty terms, relative to the largest.
+template <class Real>
+constexpr double kRounding = 400 * static_cast<double>(std::numeric_limits<Real>::epsilon());
+
+template <class Real>
+class SweepPacksOf : public ::testing::Test {};
+using Precisions = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(SweepPacksOf, Precisions);
+
+TYPED_TEST(SweepPacksOf, HoldEveryContactOnceAndNoBodyTwice) {
+  const Bench<TypeParam> bench(pile());
   ASSERT_TRUE(bench.is_packed);
   std::vector<int> count(bench.blocks.num_units(), 0);
-  for (const SweepPack& pack : bench.packs.packs()) {
+  for (const SweepPack<TypeParam>& pack : bench.packs.packs()) {
     std::vector<int> bodies;
     for (const int contact : pack.contact) {
       if (contact < 0) continue;
@@ -80,8 +91,8 @@ TEST(SweepPacks, HoldEveryContactOnceAndNoBodyTwice) {
   EXPECT_EQ(std::count(count.begin(), count.end(), 1), bench.blocks.num_units());
 }
 
-TEST(SweepPacks, KeepTheOrderOfContactsThatShareABody) {
-  const Bench bench(pile());
+TYPED_TEST(SweepPacksOf, KeepTheOrderOfContactsThatShareABody) {
+  const Bench<TypeParam> bench(pile());
   ASSERT_TRUE(bench.is_packed);
   std::vector<int> pack_of(bench.blocks.num_units()), place(bench.blocks.num_units());
   for (int p = 0; p < bench.packs.num_packs(); ++p)
@@ -99,8 +110,9 @@ TEST(SweepPacks, KeepTheOrderOfContactsThatShareABody) {
 /// spheres): visits are linear, and equal up to rounding, which sums of some ten terms in another
 /// order amount to; sweeps that contract do not make it grow. All velocities belong to the
 /// impulses.
+template <class Real>
 void expect_the_same_motion(const StepProblem& problem) {
-  Bench bench(problem);
+  Bench<Real> bench(problem);
   ASSERT_TRUE(bench.is_packed);
   SweepState packed = bench.state;
   bench.packs.load(packed);
@@ -110,7 +122,7 @@ void expect_the_same_motion(const StepProblem& problem) {
   }
   bench.packs.store(packed);
   const int n = bench.blocks.num_rows();
-  const double rounding = 1e-13 * largest_impulse(packed, n);
+  const double rounding = kRounding<Real> * largest_impulse(packed, n);
   EXPECT_LT(largest_difference(packed, bench.state, n), rounding);
   SweepState anew = packed;
   anew.refresh(bench.blocks);
@@ -119,45 +131,89 @@ void expect_the_same_motion(const StepProblem& problem) {
   for (int row = 0; row < n; ++row) EXPECT_NEAR(packed.u()[row], anew.u()[row], rounding);
 }
 
-TEST(SweepPacks, MoveAsVisitsOneByOne) {
-  expect_the_same_motion(pile(1e9));
-  expect_the_same_motion(pile_with_full_inertia());
+TYPED_TEST(SweepPacksOf, MoveAsVisitsOneByOne) {
+  expect_the_same_motion<TypeParam>(pile(1e9));
+  expect_the_same_motion<TypeParam>(pile_with_full_inertia());
 }
 
-TEST(SweepPacks, KnowCompliance) {
+TYPED_TEST(SweepPacksOf, KnowCompliance) {
   StepProblem problem = pile(1e9);
   for (double& compliance : problem.contact_compliance) compliance = 0.3;
-  expect_the_same_motion(problem);
+  expect_the_same_motion<TypeParam>(problem);
 }
 
-TEST(SweepPacks, HaveTheSameBitsWithNarrowVectors) {
-  Bench wide(pile()), narrow(pile());
+TYPED_TEST(SweepPacksOf, HaveTheSameBitsWithNarrowVectors) {
+  Bench<TypeParam> wide(pile()), narrow(pile());
   ASSERT_TRUE(wide.is_packed);
   wide.packs.load(wide.state);
   narrow.packs.load(narrow.state);
-  const std::span<double> values = narrow.packs.values();
-  double* velocities = values.data() + narrow.packs.first_velocity();
+  const std::span<TypeParam> values = narrow.packs.values();
+  TypeParam* velocities = values.data() + narrow.packs.first_velocity();
   const std::vector<double> scale(wide.blocks.num_units(), 0.1);
   wide.packs.set_scales(scale);
   narrow.packs.set_scales(scale);
-  alignas(32) std::array<double, 4096> change;
-  ASSERT_LE(4 * narrow.packs.num_packs(), 4096);
+  alignas(32) std::array<TypeParam, 4096> change;
+  ASSERT_LE(SweepPack<TypeParam>::kLanes * narrow.packs.num_packs(), 4096);
   // All packs one after the other are what run() makes of them with one thread.
   for (int number = 0; number < 20; ++number) {
     const double a = wide.packs.run();
-    const double b = visit_packs_by_two(narrow.blocks, narrow.packs.packs(),
-                                        {values.data(), velocities, change.data()});
+    const double b = visit_packs_by_halves<TypeParam>(
+        narrow.blocks, narrow.packs.packs(),
+        {values.data(), velocities, change.data(), narrow.packs.unit()});
     EXPECT_EQ(a, b);
     EXPECT_GT(a, 0);
   }
   EXPECT_TRUE(std::equal(values.begin(), values.end(), wide.packs.values().begin()));
 }
 
+/// Micrograms or tons, micrometres or kilometres a second: numbers of single precision are relative
+/// to what moves. Powers of two leave all bits of the others as they are.
+TEST(SweepPacks, HaveNoUnitsInSinglePrecision) {
+  Bench<float> plain(pile());
+  ASSERT_TRUE(plain.is_packed);
+  plain.packs.load(plain.state);
+  for (int number = 0; number < 20; ++number) (void)plain.packs.run();
+  for (const double mass : {0x1p-80, 0x1p80})
+    for (const double speed : {0x1p-40, 0x1p60}) {
+      StepProblem problem = pile();
+      for (double& m : problem.mass_values) m *= mass;
+      for (double& p : problem.p) p *= mass * speed;
+      Bench<float> other(problem);
+      ASSERT_TRUE(other.is_packed);
+      other.packs.load(other.state);
+      for (int number = 0; number < 20; ++number) (void)other.packs.run();
+      const std::span<float> values = plain.packs.values();
+      EXPECT_TRUE(std::equal(values.begin(), values.end(), other.packs.values().begin()));
+    }
+}
+
+/// A rod that contacts turn much more easily than they shift it: W⁻¹ is worth nothing in single
+/// precision.
+TEST(SweepPacks, AreRefusedInSinglePrecisionWhereTurnsOutweighShifts) {
+  StepProblem problem = pile();
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    for (int i = 3; i < 6; ++i) problem.mass_block(b)(i, i) *= 1e-7;
+  EXPECT_TRUE(Bench<double>(problem).is_packed);
+  EXPECT_FALSE(Bench<float>(problem).is_packed);
+}
+
+/// Sweeps that begin in single precision end where those in double precision do, at tolerances that
+/// single precision cannot reach, too.
+TEST(SweepPacks, AreChangedWhereSinglePrecisionEnds) {
+  const StepProblem problem = pile();
+  for (const double tolerance : {1e-3, 1e-5, 1e-7}) {
+    StepSolution solution;
+    const SolverReport report = NsgsSolver({.tolerance = tolerance}).solve(problem, solution);
+    EXPECT_EQ(report.status, SolverStatus::kConverged) << tolerance;
+    EXPECT_TRUE(certify(problem, solution).meets(tolerance)) << tolerance;
+  }
+}
+
 /// With more friction neither kind of sweeps gets this far in this pile.
 TEST(SweepPacks, SolveWhatSlides) {
   for (const double mu : {0.05, 0.2, 0.3, 0.4}) {
     const StepProblem problem = pile(mu);
-    EXPECT_TRUE(Bench(problem).is_packed);
+    EXPECT_TRUE(Bench<double>(problem).is_packed);
     StepSolution solution;
     const SolverReport report = NsgsSolver({.tolerance = 1e-8}).solve(problem, solution);
     EXPECT_EQ(report.status, SolverStatus::kConverged) << mu;
@@ -165,9 +221,9 @@ TEST(SweepPacks, SolveWhatSlides) {
   }
 }
 
-/// What comes back of load and store is what went in, but for rounding of the scaling.
-TEST(SweepPacks, ReturnTheStateThatTheyWereGiven) {
-  Bench bench(pile_with_full_inertia());
+/// What comes back of load and store is what went in, but for rounding.
+TYPED_TEST(SweepPacksOf, ReturnTheStateThatTheyWereGiven) {
+  Bench<TypeParam> bench(pile_with_full_inertia());
   ASSERT_TRUE(bench.is_packed);
   bench.sweep.run(bench.blocks, {}, bench.state);
   SweepState back = bench.state;
@@ -177,9 +233,12 @@ TEST(SweepPacks, ReturnTheStateThatTheyWereGiven) {
   double speed = 0;
   for (int k = 0; k < bench.blocks.num_dofs(); ++k)
     speed = std::max(speed, std::abs(bench.state.w()[k]));
-  EXPECT_EQ(largest_difference(back, bench.state, bench.blocks.num_rows()), 0);
+  const int n = bench.blocks.num_rows();
+  const bool is_double = sizeof(TypeParam) == sizeof(double);
+  EXPECT_LE(largest_difference(back, bench.state, n),
+            is_double ? 0 : 1e-7 * largest_impulse(bench.state, n));
   for (int k = 0; k < bench.blocks.num_dofs(); ++k)
-    EXPECT_NEAR(back.w()[k], bench.state.w()[k], 1e-14 * speed);
+    EXPECT_NEAR(back.w()[k], bench.state.w()[k], kRounding<TypeParam> / 10 * speed);
 }
 
 /// Momenta so large that impulses overflow: a clean refusal, and the layout is as good as before
@@ -206,8 +265,8 @@ TEST(SweepPacks, SurviveNumbersThatOverflow) {
   EXPECT_EQ(after.r, alone.r);
 }
 
-TEST(SweepPacks, ReportTheChangeInTheScalesGiven) {
-  Bench bench(pile(1e9));
+TYPED_TEST(SweepPacksOf, ReportTheChangeInTheScalesGiven) {
+  Bench<TypeParam> bench(pile(1e9));
   ASSERT_TRUE(bench.is_packed);
   const std::vector<double> scale(bench.blocks.num_units(), 2.0);
   bench.packs.set_scales(scale);
@@ -220,20 +279,21 @@ TEST(SweepPacks, ReportTheChangeInTheScalesGiven) {
     expected =
         std::max(expected, bench.blocks.omega(i) / 4 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]));
   }
-  EXPECT_NEAR(change, expected, 1e-14 * expected);
+  EXPECT_NEAR(change, expected, kRounding<TypeParam> / 10 * expected);
 }
 
-TEST(SweepPacks, AreRefusedWhereSomethingElseIsInTheProblem) {
+TYPED_TEST(SweepPacksOf, AreRefusedWhereSomethingElseIsInTheProblem) {
   EXPECT_FALSE(
-      Bench(testing::sphere_grid({.section = {FrictionSection::Kind::kPolygon, 8}})).is_packed);
+      Bench<TypeParam>(testing::sphere_grid({.section = {FrictionSection::Kind::kPolygon, 8}}))
+          .is_packed);
   StepProblem joined = pile();
   joined.add_bilateral_row({});
   joined.bilateral.add_entry(0, 6).setOnes();
-  EXPECT_FALSE(Bench(joined).is_packed);
+  EXPECT_FALSE(Bench<TypeParam>(joined).is_packed);
   StepProblem turning = pile();
   turning.mass_block(3)(4, 5) = 0.1;
   turning.mass_block(3)(5, 4) = -0.1;
-  EXPECT_FALSE(Bench(turning).is_packed);
+  EXPECT_FALSE(Bench<TypeParam>(turning).is_packed);
 }
 
 }  // namespace

@@ -60,6 +60,25 @@ TEST(SweepWorkshop, KnowsAProblemUntilItForgets) {
   EXPECT_EQ(workshop.blocks.free_velocity()[2], 2 * free);
 }
 
+/// Newton's method on bodies that does not begin leaves what it measured to the sweeps, which then
+/// go the same way as by themselves.
+TEST(SweepWorkshop, HandsOnStartsThatWereMeasured) {
+  const auto workshop = std::make_shared<SweepWorkshop>();
+  BodyNewton newton({.max_flops = 1}, workshop);
+  NsgsSolver alone({.tolerance = 1e-3}), shared({.tolerance = 1e-3}, workshop);
+  const StepProblem problem = pile(1);
+  StepSolution start = solve_with(alone, problem);
+  for (double& r : start.r) r *= 0.9;
+  workshop->forget();
+  (void)solve_with(newton, problem, start);
+  EXPECT_TRUE(workshop->knows_start(start));
+  StepSolution other = start;
+  other.r[0] += 1e-9;
+  EXPECT_FALSE(workshop->knows_start(other));
+  expect_same(solve_with(shared, problem, start), solve_with(alone, problem, start));
+  EXPECT_FALSE(workshop->knows_start(start));
+}
+
 TEST(SweepWorkshop, MakesALayoutThatFailedAnew) {
   SweepWorkshop workshop;
   StepProblem problem = pile(1);

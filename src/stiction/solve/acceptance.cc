@@ -4,12 +4,6 @@
 #include <cmath>
 
 namespace stiction {
-namespace {
-
-/// Of the tolerance that velocities get in kVelocities.
-constexpr double kVelocityShare = 0.1;
-
-}  // namespace
 
 double Acceptance::measure(const StepProblem& problem, const StepSolution& solution) {
   double worst = 0;

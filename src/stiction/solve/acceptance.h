@@ -27,6 +27,9 @@ constexpr bool asks_published(StoppingMeasure measure) {
   return measure == StoppingMeasure::kPublished || measure == StoppingMeasure::kBoth;
 }
 
+/// Of the root of (T23) in kVelocities.
+constexpr double kVelocityShare = 0.1;
+
 class Acceptance {
  public:
   /// Workers share out what certificates take; they must outlive this.

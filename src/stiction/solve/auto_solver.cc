@@ -320,6 +320,7 @@ class AutoSolver::Team {
                       .stall_sweeps = kWarmStall,
                       .start_measure = precise(options.measure),
                       .least_sweeps = kLeastSweeps,
+                      .shortens_start = options.is_for_steps(),
                       .check_gap = kCheckGap,
                       .focuses = options.is_for_steps(),
                       .workers = workers},
@@ -513,10 +514,28 @@ class AutoSolver::Team {
     return energy == 0 ? 0 : free_energy_ > 0 ? energy / free_energy_ : kInfinity;
   }
 
+  /// pᵀM̂⁻¹p of a diagonal block; negative if it is not, or is singular.
+  static double measure_diagonal(const StepProblem& problem, int block) {
+    const int n = problem.block_size(block);
+    const double* mass = problem.mass_values.data() + problem.mass_start[block];
+    const double* p = problem.p.data() + problem.dof_start[block];
+    double energy = 0, off_diagonal = 0;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) off_diagonal += i == j ? 0 : std::abs(mass[i * n + j]);
+      energy += p[i] * p[i] / mass[i * n + i];
+    }
+    return off_diagonal == 0 && std::isfinite(energy) ? energy : -1;
+  }
+
   /// Infinite if a mass block is singular.
   double measure_free_energy(const StepProblem& problem) {
     double energy = 0;
     for (int b = 0; b < problem.num_blocks(); ++b) {
+      const double diagonal = measure_diagonal(problem, b);
+      if (diagonal >= 0) {
+        energy += diagonal;
+        continue;
+      }
       const int first = problem.dof_start[b], n = problem.block_size(b);
       const ConstVectorMap p(problem.p.data() + first, n);
       const double* mass = problem.mass_values.data() + problem.mass_start[b];

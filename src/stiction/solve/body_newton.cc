@@ -66,10 +66,14 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
   bool is_cold = !has_impulses();
-  if (is_cold) press_contacts();
   report.has_answer = false;  // none that the caller does not have
+  workshop_->is_start_measured = true;
   if (!is_cold && !(level <= kFarStart)) return report;
   if (!is_cold && options_.leaves_motion && moves(problem)) return report;
+  if (!(level <= options_.tolerance) && is_too_large()) return report;
+  workshop_->is_start_measured = false;
+  prepare_impulses();
+  if (is_cold) press_contacts();
   build_pattern(problem);
   bool has_gained = lu_.analyse(matrix_, options_.max_flops);
   if (!has_gained && !(level <= options_.tolerance)) return report;
@@ -107,6 +111,13 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   return report;
 }
 
+/// For factors. What an order of least degree costs is not known before it is found, but it does
+/// not gain more than this factor on layers.
+bool BodyNewton::is_too_large() const {
+  constexpr double kLargestGain = 10;
+  return workshop_->find_order().estimate_elimination(blocks_) > kLargestGain * options_.max_flops;
+}
+
 bool BodyNewton::start(const StepProblem& problem, const StepSolution& solution) {
   if (problem.num_blocks() == 0 || !problem.coupling.is_empty()) return false;
   for (int j = 0; j < problem.num_contacts(); ++j)
@@ -115,13 +126,16 @@ bool BodyNewton::start(const StepProblem& problem, const StepSolution& solution)
       return false;
   if (is_alone_) workshop_->forget();
   if (!workshop_->lay_out(problem, options_.measure, options_.workers)) return false;
+  workshop_->is_start_measured = false;
   state_.start(blocks_, solution, true);
-  if (!state_.is_finite()) return false;
+  return state_.is_finite();
+}
+
+void BodyNewton::prepare_impulses() {
   impulses_.assign(state_.x(), state_.x() + blocks_.num_rows());
   bias_.resize(blocks_.num_rows());
   for (int row = 0; row < blocks_.num_rows(); ++row) bias_[row] = blocks_.bias(row);
   set_compliance();
-  return true;
 }
 
 void BodyNewton::set_compliance() {

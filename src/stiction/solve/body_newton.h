@@ -63,6 +63,7 @@ class BodyNewton final : public Solver {
   };
 
   bool start(const StepProblem& problem, const StepSolution& solution);
+  void prepare_impulses();
   void set_compliance();
   void build_pattern(const StepProblem& problem);
   int find_entry(int row, int column) const;
@@ -79,6 +80,7 @@ class BodyNewton final : public Solver {
   bool is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance);
   bool moves(const StepProblem& problem) const;
   bool has_impulses() const;
+  bool is_too_large() const;
 
   BodyNewtonOptions options_;
   bool leaves_rest_ = false;

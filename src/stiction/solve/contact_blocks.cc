@@ -28,6 +28,16 @@ void add_column(double factor, const double* column, int size, double* out) {
   for (int k = 0; k < n; ++k) out[k] += factor * column[k];
 }
 
+/// W += J (M̂⁻¹Jᵀ), with sizes known to the compiler where they are not 0.
+template <int kDim, int kColumns>
+void add_products(const double* jacobian, int dim, int columns, double* W) {
+  const int m = kDim > 0 ? kDim : dim, n = kColumns > 0 ? kColumns : columns;
+  const double* moved = jacobian + static_cast<std::ptrdiff_t>(m) * n;
+  for (int k = 0; k < n; ++k)
+    for (int a = 0; a < m; ++a)
+      for (int b = 0; b < m; ++b) W[a * m + b] += jacobian[a * n + k] * moved[b * n + k];
+}
+
 }  // namespace
 
 bool ContactBlocks::assemble(const StepProblem& problem, WorkerPool* workers) {
@@ -101,6 +111,7 @@ bool ContactBlocks::factor_mass(const StepProblem& problem) {
   free_velocity_.assign(problem.p.begin(), problem.p.end());
   mass_inverse_.resize(mass_lu_.size());
   has_column_.assign(num_dofs_, 0);
+  is_diagonal_.assign(num_blocks(), 0);
   has_large_blocks_ = false;
   for (int b = 0; b < num_blocks(); ++b)
     has_large_blocks_ = has_large_blocks_ || problem.block_size(b) > kSmallBlock;
@@ -115,7 +126,8 @@ bool ContactBlocks::factor_mass(const StepProblem& problem) {
 /// Factors and M̂⁻¹p; all of M̂⁻¹ for a small block that is touched.
 bool ContactBlocks::factor_block(const StepProblem& problem, int block) {
   const int n = problem.block_size(block);
-  if (n <= kSmallBlock && invert_diagonal(problem, block)) return true;
+  is_diagonal_[block] = n <= kSmallBlock && invert_diagonal(problem, block) ? 1 : 0;
+  if (is_diagonal_[block]) return true;
   double* lu = mass_lu_.data() + problem.mass_start[block];
   int* swap = mass_swap_.data() + problem.dof_start[block];
   if (!factor_lu(lu, n, swap)) return false;
@@ -193,8 +205,15 @@ void ContactBlocks::fill_entry(const StepProblem& problem, const double* jacobia
   double* values = entry_values_.data() + entry.values;
   std::copy_n(jacobian, size, values);
   double* moved = values + size;
-  std::fill_n(moved, size, 0.0);
   const double* inverse = mass_inverse_.data() + problem.mass_start[entry.block];
+  if (columns == 6 && is_diagonal_[entry.block]) {
+    double diagonal[6];
+    for (int k = 0; k < 6; ++k) diagonal[k] = inverse[7 * k];
+    for (int a = 0; a < dim; ++a)
+      for (int k = 0; k < 6; ++k) moved[6 * a + k] = jacobian[6 * a + k] * diagonal[k];
+    return;
+  }
+  std::fill_n(moved, size, 0.0);
   for (int a = 0; a < dim; ++a, jacobian += columns, moved += columns)
     for (int i = 0; i < columns; ++i) {
       if (jacobian[i] == 0) continue;
@@ -352,12 +371,10 @@ void ContactBlocks::compute_local_matrix(int i, double* W) const {
   std::fill(W, W + dim * dim, 0.0);
   for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
     const int columns = entries_[e].columns;
-    const double* jacobian = entry_values(e);
-    const double* moved = jacobian + static_cast<std::ptrdiff_t>(dim) * columns;
-    for (int a = 0; a < dim; ++a)
-      for (int b = 0; b < dim; ++b)
-        for (int k = 0; k < columns; ++k)
-          W[a * dim + b] += jacobian[a * columns + k] * moved[b * columns + k];
+    if (dim == 3 && columns == 6)
+      add_products<3, 6>(entry_values(e), 3, 6, W);
+    else
+      add_products<0, 0>(entry_values(e), dim, columns, W);
   }
   for (int a = 0; a < dim; ++a) W[a * dim + a] += compliance_[unit.row + a];
   if (couplings_.empty() || columns_[i].diagonal < 0) return;

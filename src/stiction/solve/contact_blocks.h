@@ -137,6 +137,7 @@ class ContactBlocks {
   std::vector<double> mass_lu_;
   std::vector<double> mass_inverse_;  // columns of M̂⁻¹; of large blocks those in has_column_
   std::vector<char> has_column_;      // per degree of freedom
+  std::vector<char> is_diagonal_;     // per block: M̂, if it is small
   std::vector<int> meeting_start_;    // per block, and the end
   std::vector<Meeting> meetings_;
   std::size_t num_values_ = 0;  // in entry_values_

@@ -74,7 +74,7 @@ class DirectIterativeSolver : public Solver {
   GaussSeidelResidual judge_;
   SweepState state_;
   DirectStage direct_;
-  NsgsAccelerator accelerator_;
+  NsgsAccelerator<double> accelerator_;
   std::vector<double> weight_;  // √ω per row
   History history_;
   double residual_ = 0;           // of the last recorded stage

@@ -19,6 +19,7 @@ class RelativeMeasure {
   struct Levels {
     double impulses = 0;  // (T21), (T22)
     double motion = 0;    // (T23)
+    double largest() const { return impulses > motion ? impulses : motion; }
   };
   /// `problem` must outlive the evaluations.
   void prepare(const StepProblem& problem, const ContactBlocks& blocks);

@@ -14,8 +14,7 @@ void GaussSeidelResidual::prepare(const StepProblem& problem, const ContactBlock
 }
 
 double GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const SweepState& state) {
-  const RelativeMeasure::Levels levels = measure_levels(blocks, state);
-  return include_published(std::max(levels.impulses, levels.motion), blocks, state);
+  return include_published(measure_levels(blocks, state).largest(), blocks, state);
 }
 
 double GaussSeidelResidual::evaluate_impulses(const ContactBlocks& blocks,
@@ -26,7 +25,7 @@ double GaussSeidelResidual::evaluate_impulses(const ContactBlocks& blocks,
 RelativeMeasure::Levels GaussSeidelResidual::measure_levels(const ContactBlocks& blocks,
                                                             const SweepState& state) {
   if (!asks_certificate(measure_)) return {};
-  return relative_.evaluate(blocks, state.x(), state.u(), state.w());
+  return last_levels_ = relative_.evaluate(blocks, state.x(), state.u(), state.w());
 }
 
 double GaussSeidelResidual::include_published(double level, const ContactBlocks& blocks,

@@ -19,6 +19,8 @@ class GaussSeidelResidual {
   /// The same without the motion of single rows (T23).
   [[nodiscard]] double evaluate_impulses(const ContactBlocks& blocks, const SweepState& state);
 
+  /// What was measured last, without published errors.
+  const RelativeMeasure::Levels& last_levels() const { return last_levels_; }
   /// The error of a unit's motion (T23), as it was measured last.
   double motion(int unit) const { return relative_.motion(unit); }
   /// What it is relative to (RelativeMeasure).
@@ -36,6 +38,7 @@ class GaussSeidelResidual {
   double include_published(double level, const ContactBlocks& blocks, const SweepState& state);
 
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;
+  RelativeMeasure::Levels last_levels_;
   RelativeMeasure relative_;
   PublishedMeasure published_;
 };

@@ -20,6 +20,14 @@ class SweepState {
   const double* w() const { return values_.data() + 2 * num_rows_; }
   std::vector<double>& values() { return values_; }
   bool is_finite() const;
+  /// Takes the multiple of the impulses, at most one, that leaves least of
+  ///
+  ///   ½ xᵀW x + xᵀa,   W and a of (T6),
+  ///
+  /// which is what contacts without friction minimise. Impulses of an impact are many times those
+  /// that the next step needs. Not if there are joints, whose impulses follow their own laws.
+  /// Returns whether they were changed.
+  bool shorten(const StepProblem& problem, const ContactBlocks& blocks);
 
   /// The state of no impulses, or of those in `solution` if it is asked for and they fit the
   /// problem and are finite; bilateral impulses are brought between their bounds.

@@ -4,50 +4,28 @@
 #include <cmath>
 #include <cstddef>
 
+#include "stiction/solve/long_vectors.h"
+
 namespace stiction {
 namespace {
 
 /// An extrapolation that makes ‖f‖² grow by more than this is taken back.
 constexpr double kGrowth = 4;
-/// Directions of the least squares problem that depend on others to this degree are left out.
-constexpr double kDependent = 1e-10;
+/// Directions of the least squares problem that depend on others to this degree are left out: a
+/// hundred times what rounding of sums leaves, or more.
+template <class Real>
+constexpr double kDependent = sizeof(Real) == sizeof(float) ? 1e-5 : 1e-10;
 
 /// Numbers that one task takes. Sums are over blocks of this size, added up in their order.
 constexpr int kGrain = 2048;
 /// Numbers that stay in the nearest cache while all columns are added to them.
 constexpr int kChunk = 512;
 
-/// Σ a b. Four partial sums: one alone would wait for itself at every term.
-double dot(const double* a, const double* b, int n) {
-  double sum[4] = {};
-  int i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; ++k) sum[k] += a[i + k] * b[i + k];
-  for (; i < n; ++i) sum[0] += a[i] * b[i];
-  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
-}
-
-/// Σ a c and Σ b c, each as above.
-void dot_both(const double* a, const double* b, const double* c, int n, double* out) {
-  double of_a[4] = {}, of_b[4] = {};
-  int i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int k = 0; k < 4; ++k) {
-      of_a[k] += a[i + k] * c[i + k];
-      of_b[k] += b[i + k] * c[i + k];
-    }
-  for (; i < n; ++i) {
-    of_a[0] += a[i] * c[i];
-    of_b[0] += b[i] * c[i];
-  }
-  out[0] = (of_a[0] + of_a[2]) + (of_a[1] + of_a[3]);
-  out[1] = (of_b[0] + of_b[2]) + (of_b[1] + of_b[3]);
-}
-
 }  // namespace
 
-void NsgsAccelerator::prepare(Acceleration kind, int depth, std::vector<double> const& weight,
-                              int size, WorkerPool* workers) {
+template <class Real>
+void NsgsAccelerator<Real>::prepare(Acceleration kind, int depth, std::vector<Real> const& weight,
+                                    int size, WorkerPool* workers) {
   kind_ = kind;
   workers_ = workers;
   depth_ = std::clamp(depth, 1, kMaxDepth);
@@ -61,7 +39,7 @@ void NsgsAccelerator::prepare(Acceleration kind, int depth, std::vector<double> 
   defect_.resize(num_rows_);
   last_defect_.resize(num_rows_);
   if (kind == Acceleration::kNncg) {
-    direction_.assign(size, 0.0);
+    direction_.assign(size, Real{0});
     return;
   }
   defect_steps_.resize(static_cast<std::size_t>(depth_) * num_rows_);
@@ -69,22 +47,25 @@ void NsgsAccelerator::prepare(Acceleration kind, int depth, std::vector<double> 
   gram_.assign(static_cast<std::size_t>(depth_) * depth_, 0.0);
 }
 
-void NsgsAccelerator::forget() {
+template <class Real>
+void NsgsAccelerator<Real>::forget() {
   count_ = newest_ = 0;
   has_last_ = is_extrapolated_ = false;
-  std::fill(direction_.begin(), direction_.end(), 0.0);
+  std::fill(direction_.begin(), direction_.end(), Real{0});
 }
 
 /// Anderson's method needs the impulses of the start only.
-void NsgsAccelerator::remember(std::span<const double> z) {
+template <class Real>
+void NsgsAccelerator<Real>::remember(std::span<const Real> z) {
   if (kind_ == Acceleration::kNone) return;
   const int size = kind_ == Acceleration::kNncg ? size_ : num_rows_;
   std::copy(z.begin(), z.begin() + size, start_.begin());
 }
 
 /// `count` sums over all impulses; add_block(begin, end, out) computes those of a block.
+template <class Real>
 template <class Sum>
-void NsgsAccelerator::sum_up(int count, const Sum& add_block, double* sums) {
+void NsgsAccelerator<Real>::sum_up(int count, const Sum& add_block, double* sums) {
   const int num_blocks = (num_rows_ + kGrain - 1) / kGrain;
   partial_.resize(static_cast<std::size_t>(num_blocks) * kMaxSums);
   run_blocks(workers_, num_rows_, kGrain, [&](int begin, int end) {
@@ -97,25 +78,26 @@ void NsgsAccelerator::sum_up(int count, const Sum& add_block, double* sums) {
 
 /// The weighted change of the impulses by the sweep, and for Anderson's method how it differs from
 /// that of the sweep before, with the products of both with all such differences: one pass.
-void NsgsAccelerator::measure_defect(std::span<const double> z, Products& products) {
+template <class Real>
+void NsgsAccelerator<Real>::measure_defect(std::span<const Real> z, Products& products) {
   const bool has_step = kind_ == Acceleration::kAnderson && has_last_;
   const int newest = count_ < depth_ ? count_ : (newest_ + 1) % depth_;
   const int count = has_step ? std::min(count_ + 1, depth_) : 0;
+  const LongVectors<Real>& loops = LongVectors<Real>::chosen();
   double sums[kMaxSums];
   sum_up(
       1 + 2 * count,
       [&](int begin, int end, double* out) {
         const int n = end - begin;
-        double* defect = defect_.data() + begin;
-        for (int i = 0; i < n; ++i)
-          defect[i] = weight_[begin + i] * (z[begin + i] - start_[begin + i]);
-        out[0] = dot(defect, defect, n);
+        Real* defect = defect_.data() + begin;
+        loops.subtract_weighted(weight_.data() + begin, z.data() + begin, start_.data() + begin, n,
+                                defect);
+        out[0] = loops.dot(defect, defect, n);
         if (!has_step) return;
-        double* step = defect_step(newest) + begin;
-        const double* last = last_defect_.data() + begin;
-        for (int i = 0; i < n; ++i) step[i] = defect[i] - last[i];
+        Real* step = defect_step(newest) + begin;
+        loops.subtract(defect, last_defect_.data() + begin, n, step);
         for (int c = 0; c < count; ++c)
-          dot_both(step, defect, defect_step(c) + begin, n, out + 1 + 2 * c);
+          loops.dot_both(step, defect, defect_step(c) + begin, n, out + 1 + 2 * c);
       },
       sums);
   products.square = sums[0];
@@ -125,7 +107,8 @@ void NsgsAccelerator::measure_defect(std::span<const double> z, Products& produc
   }
 }
 
-void NsgsAccelerator::extrapolate(std::span<double> z) {
+template <class Real>
+void NsgsAccelerator<Real>::extrapolate(std::span<Real> z) {
   if (kind_ == Acceleration::kNone) return;
   Products products;
   measure_defect(z, products);
@@ -145,11 +128,12 @@ void NsgsAccelerator::extrapolate(std::span<double> z) {
     extrapolate_anderson(products, z);
 }
 
-void NsgsAccelerator::extrapolate_conjugate(double ratio, std::span<double> z) {
+template <class Real>
+void NsgsAccelerator<Real>::extrapolate_conjugate(double ratio, std::span<Real> z) {
   std::copy(z.begin(), z.end(), image_.begin());
-  const double beta = ratio > 1 ? 0 : ratio;
+  const Real beta = static_cast<Real>(ratio > 1 ? 0 : ratio);
   for (int i = 0; i < size_; ++i) {
-    const double carried = beta * direction_[i];
+    const Real carried = beta * direction_[i];
     direction_[i] = carried + z[i] - start_[i];
     z[i] += carried;
   }
@@ -157,7 +141,8 @@ void NsgsAccelerator::extrapolate_conjugate(double ratio, std::span<double> z) {
   has_last_ = true;
 }
 
-void NsgsAccelerator::extrapolate_anderson(const Products& products, std::span<double> z) {
+template <class Real>
+void NsgsAccelerator<Real>::extrapolate_anderson(const Products& products, std::span<Real> z) {
   const bool has_step = has_last_;
   if (has_step) append_step(products);
   std::swap(last_defect_, defect_);
@@ -165,24 +150,26 @@ void NsgsAccelerator::extrapolate_anderson(const Products& products, std::span<d
   double gamma[kMaxDepth] = {};
   if (count_ > 0) solve_least_squares(products, gamma);
   for (int c = 0; c < count_; ++c) is_extrapolated_ = is_extrapolated_ || gamma[c] != 0;
-  double* newest = image_steps_.data() + static_cast<std::size_t>(newest_) * size_;
+  const LongVectors<Real>& loops = LongVectors<Real>::chosen();
+  Real* newest = image_steps_.data() + static_cast<std::size_t>(newest_) * size_;
   run_numbers(workers_, size_, kGrain, [&](int begin, int end) {
     for (int first = begin; first < end; first += kChunk) {
       const int last = std::min(end, first + kChunk);
       if (has_step)
-        for (int i = first; i < last; ++i) newest[i] = z[i] - image_[i];
+        loops.subtract(z.data() + first, image_.data() + first, last - first, newest + first);
       std::copy(z.begin() + first, z.begin() + last, image_.begin() + first);
       for (int c = 0; c < count_; ++c) {
         if (gamma[c] == 0) continue;
-        const double* step = image_steps_.data() + static_cast<std::size_t>(c) * size_;
-        for (int i = first; i < last; ++i) z[i] -= gamma[c] * step[i];
+        const Real* step = image_steps_.data() + static_cast<std::size_t>(c) * size_;
+        loops.take_off(static_cast<Real>(gamma[c]), step + first, last - first, z.data() + first);
       }
     }
   });
 }
 
 /// The last difference of defects is one of the columns from now on.
-void NsgsAccelerator::append_step(const Products& products) {
+template <class Real>
+void NsgsAccelerator<Real>::append_step(const Products& products) {
   newest_ = count_ < depth_ ? count_ : (newest_ + 1) % depth_;
   count_ = std::min(count_ + 1, depth_);
   for (int c = 0; c < count_; ++c)
@@ -190,7 +177,8 @@ void NsgsAccelerator::append_step(const Products& products) {
 }
 
 /// γ of least ‖f − Σ γ_c Δf_c‖ by elimination with diagonal pivots in the scaled Gram matrix.
-void NsgsAccelerator::solve_least_squares(const Products& products, double* gamma) const {
+template <class Real>
+void NsgsAccelerator<Real>::solve_least_squares(const Products& products, double* gamma) const {
   double a[kMaxDepth][kMaxDepth + 1], scale[kMaxDepth];
   bool is_used[kMaxDepth] = {};
   for (int c = 0; c < count_; ++c) {
@@ -206,7 +194,8 @@ void NsgsAccelerator::solve_least_squares(const Products& products, double* gamm
   for (; used < count_; ++used) {
     int best = -1;
     for (int c = 0; c < count_; ++c)
-      if (!is_used[c] && a[c][c] > kDependent && (best < 0 || a[c][c] > a[best][best])) best = c;
+      if (!is_used[c] && a[c][c] > kDependent<Real> && (best < 0 || a[c][c] > a[best][best]))
+        best = c;
     if (best < 0) break;
     is_used[best] = true;
     order[used] = best;
@@ -224,5 +213,8 @@ void NsgsAccelerator::solve_least_squares(const Products& products, double* gamm
   }
   for (int c = 0; c < count_; ++c) gamma[c] *= scale[c];
 }
+
+template class NsgsAccelerator<double>;
+template class NsgsAccelerator<float>;
 
 }  // namespace stiction

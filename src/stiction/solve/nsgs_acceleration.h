@@ -21,33 +21,35 @@ namespace stiction {
 
 enum class Acceleration { kNone, kNncg, kAnderson, kHybrid };
 
+/// `Real`, double or float, is what z is made of.
+template <class Real>
 class NsgsAccelerator {
  public:
   /// `weight` has an entry per impulse; these come first in z. Keeps its storage.
-  void prepare(Acceleration kind, int depth, std::vector<double> const& weight, int size,
+  void prepare(Acceleration kind, int depth, std::vector<Real> const& weight, int size,
                WorkerPool* workers = nullptr);
 
   /// Call before a sweep, with the point that it starts from.
-  void remember(std::span<const double> z);
+  void remember(std::span<const Real> z);
   /// Call after the sweep: z = G(remembered) becomes the start of the next one.
-  void extrapolate(std::span<double> z);
+  void extrapolate(std::span<Real> z);
   void forget();
 
  private:
-  void extrapolate_conjugate(double ratio, std::span<double> z);
+  void extrapolate_conjugate(double ratio, std::span<Real> z);
   static constexpr int kMaxDepth = 16, kMaxSums = 1 + 2 * kMaxDepth;
   /// ‖f‖², and per column of Anderson's method the products with the newest column and with f.
   struct Products {
     double square = 0;
     double of_step[kMaxDepth], of_defect[kMaxDepth];
   };
-  void extrapolate_anderson(const Products& products, std::span<double> z);
+  void extrapolate_anderson(const Products& products, std::span<Real> z);
   void append_step(const Products& products);
   void solve_least_squares(const Products& products, double* gamma) const;
   template <class Sum>
   void sum_up(int count, const Sum& add_block, double* sums);
-  void measure_defect(std::span<const double> z, Products& products);
-  double* defect_step(int column) {
+  void measure_defect(std::span<const Real> z, Products& products);
+  Real* defect_step(int column) {
     return defect_steps_.data() + static_cast<std::size_t>(column) * num_rows_;
   }
 
@@ -57,13 +59,13 @@ class NsgsAccelerator {
   bool has_last_ = false, is_extrapolated_ = false;
   double last_square_ = 0;   // ‖f‖² of the last accepted point
   double least_square_ = 0;  // the least since the history began
-  std::vector<double> weight_;
-  std::vector<double> start_;                       // z before the sweep
-  std::vector<double> defect_, last_defect_;        // weighted f of the impulses
-  std::vector<double> image_, direction_;           // last G(z); p of NNCG
-  std::vector<double> defect_steps_, image_steps_;  // columns: differences of the above
-  std::vector<double> gram_;                        // of defect_steps_, depth × depth
-  std::vector<double> partial_;                     // sums, per block of impulses
+  std::vector<Real> weight_;
+  std::vector<Real> start_;                       // z before the sweep
+  std::vector<Real> defect_, last_defect_;        // weighted f of the impulses
+  std::vector<Real> image_, direction_;           // last G(z); p of NNCG
+  std::vector<Real> defect_steps_, image_steps_;  // columns: differences of the above
+  std::vector<double> gram_;                      // of defect_steps_, depth × depth
+  std::vector<double> partial_;                   // sums, per block of impulses
   WorkerPool* workers_ = nullptr;
 };
 

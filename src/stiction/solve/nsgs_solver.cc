@@ -32,8 +32,15 @@ constexpr double kStrictest = 0.01;
 
 /// A sweep that changes this much more than the target, in the same measure, does not end at it.
 /// What is measured at such times, and how often at least, only says whether sweeps get on.
-constexpr double kFarOff = 3;
+constexpr double kFarOff = 1;
 constexpr int kLongestGap = 25;
+
+/// Tolerances from which on sweeps begin in single precision: (T23) then asks for 3·10⁻⁴ of the
+/// motion of a contact or less.
+constexpr double kSingleTolerance = 1e-7;
+/// They go on in double precision after so many sweeps that change nothing to speak of and still
+/// miss the tolerance, or so many that gain nothing.
+constexpr int kMostMisses = 3, kSinglePatience = 150;
 
 /// Before, errors are everywhere.
 constexpr int kFirstFocus = 8;
@@ -110,7 +117,11 @@ bool NsgsSolver::try_nothing(const StepProblem& problem, StepSolution& solution)
 bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution) {
   if (is_alone_) workshop_->forget();
   if (!workshop_->lay_out(problem, options_.measure, options_.workers)) return false;
-  state_.start(blocks_, solution, options_.warm_start);
+  is_start_measured_ =
+      options_.warm_start && !asks_published(options_.measure) && workshop_->knows_start(solution);
+  workshop_->is_start_measured = false;
+  if (!is_start_measured_) state_.start(blocks_, solution, options_.warm_start);
+  if (options_.shortens_start && state_.shorten(problem, blocks_)) is_start_measured_ = false;
   workshop_->best.assign(state_.x(), state_.x() + blocks_.num_rows());
   best_level_ = gain_level_ = kInfinity;
   target_ = options_.tolerance;
@@ -118,7 +129,9 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   part_visits_ = 0;
   pair_start_ = -1;
   is_extrapolated_ = is_focused_ = false;
-  has_changed_over_ = is_focus_vain_ = is_packed_ = false;
+  has_changed_over_ = is_focus_vain_ = false;
+  visits_ = Visits::kOneByOne;
+  num_misses_ = 0;
   return state_.is_finite();
 }
 
@@ -126,12 +139,9 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   if (evaluate(0) <= target_ && confirm_start(problem, solution))
     return {SolverStatus::kConverged, 0};
   workshop_->begin_sweeps();
-  is_packed_ = workshop_->has_packs() && options_.relaxation == 1 && !options_.alternates;
+  choose_visits();
+  if (has_changes()) workshop_->residual.list_scales(blocks_, workshop_->scale);
   load_packs();
-  if (has_changes()) {
-    workshop_->residual.list_scales(blocks_, workshop_->scale);
-    workshop_->packs.set_scales(workshop_->scale);
-  }
   const Deadline deadline(max_seconds_);
   if (options_.max_iterations == 0) return {SolverStatus::kMaxIterations, 0};
   for (int number = 1, due = 1;; ++number) {
@@ -148,6 +158,10 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
           options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps;
       if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, done};
       if (is_last || has_stalled) return {SolverStatus::kMaxIterations, done};
+      if (is_rounding(number, level)) {
+        visit_in_double(number);
+        continue;
+      }
     }
     if (focus_packs(number, deadline)) is_focused = true;
     if (is_focused)
@@ -172,9 +186,8 @@ bool NsgsSolver::is_anderson() const {
          (options_.acceleration == Acceleration::kHybrid && !has_changed_over_);
 }
 
-/// √ω per impulse of values().
+/// √ω per impulse.
 const std::vector<double>& NsgsSolver::weigh_impulses() {
-  if (is_packed_) return workshop_->packs.weight();
   std::vector<double>& weight = workshop_->weight;
   weight.resize(blocks_.num_rows());
   for (int i = 0; i < blocks_.num_units(); ++i)
@@ -183,13 +196,37 @@ const std::vector<double>& NsgsSolver::weigh_impulses() {
   return weight;
 }
 
-/// Where sweeps are: impulses first.
-std::span<double> NsgsSolver::values() {
-  return is_packed_ ? workshop_->packs.values() : std::span<double>(state_.values());
+void NsgsSolver::choose_visits() {
+  if (options_.relaxation != 1 || options_.alternates) return;
+  const bool is_rough =
+      options_.measure == StoppingMeasure::kCertificate && options_.tolerance >= kSingleTolerance;
+  if (is_rough && workshop_->lay_out(workshop_->single_packs))
+    visits_ = Visits::kInSinglePacks;
+  else if (workshop_->lay_out(workshop_->double_packs))
+    visits_ = Visits::kInDoublePacks;
+}
+
+/// Whether single precision is what sweeps do not get beyond.
+bool NsgsSolver::is_rounding(int number, double level) {
+  if (visits_ != Visits::kInSinglePacks) return false;
+  if (change_ <= target_ && level > target_) ++num_misses_;
+  return num_misses_ > kMostMisses || number - last_gain_ >= kSinglePatience;
+}
+
+/// From the state that sweeps in single precision have come to.
+void NsgsSolver::visit_in_double(int number) {
+  store_packs();
+  state_.refresh(blocks_);
+  visits_ =
+      workshop_->lay_out(workshop_->double_packs) ? Visits::kInDoublePacks : Visits::kOneByOne;
+  load_packs();
+  is_extrapolated_ = is_focused_ = false;
+  last_gain_ = number;
+  prepare_acceleration(number);
 }
 
 /// Whether sweeps tell what they change in the terms of the residual.
-bool NsgsSolver::has_changes() const { return is_packed_ && asks_certificate(options_.measure); }
+bool NsgsSolver::has_changes() const { return is_packed() && asks_certificate(options_.measure); }
 
 /// Whether the last sweep changed so much that its result need not be measured, or comes after an
 /// extrapolation, which the next one has to show the worth of. Between sweeps over parts every
@@ -202,11 +239,18 @@ bool NsgsSolver::is_far_off(int number) const {
 }
 
 void NsgsSolver::load_packs() {
-  if (is_packed_) workshop_->packs.load(state_);
+  with_packs([&](auto& desk) {
+    desk.packs.load(state_);
+    if (has_changes()) desk.packs.set_scales(workshop_->scale);
+  });
+}
+
+void NsgsSolver::store_packs() {
+  with_packs([&](auto& desk) { desk.packs.store(state_); });
 }
 
 void NsgsSolver::refresh() {
-  if (is_packed_) workshop_->packs.store(state_);
+  store_packs();
   state_.refresh(blocks_);
   load_packs();
 }
@@ -217,21 +261,36 @@ void NsgsSolver::refresh() {
 void NsgsSolver::accelerate(int number) {
   is_extrapolated_ = is_focused_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
-  NsgsAccelerator& accelerator = workshop_->accelerator;
   const bool changes_over = options_.acceleration == Acceleration::kHybrid && !has_changed_over_ &&
                             number >= kAndersonSweeps && number - last_gain_ >= kAndersonPatience;
   has_changed_over_ = has_changed_over_ || changes_over;
   if (number == 1 || changes_over) {
-    accelerator.prepare(is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg,
-                        options_.depth, weigh_impulses(), static_cast<int>(values().size()),
-                        options_.workers);
-  } else if (number - pair_start_ >= (options_.alternates || is_packed_ ? 2 : 1)) {
-    accelerator.extrapolate(values());
-    is_extrapolated_ = true;
-  } else {
+    prepare_acceleration(number);
     return;
   }
-  accelerator.remember(values());
+  if (number - pair_start_ < (options_.alternates || is_packed() ? 2 : 1)) return;
+  with_accelerator([](auto& accelerator, auto values) {
+    accelerator.extrapolate(values);
+    accelerator.remember(values);
+  });
+  is_extrapolated_ = true;
+  pair_start_ = number;
+}
+
+/// From the state after sweep `number` on.
+void NsgsSolver::prepare_acceleration(int number) {
+  if (options_.acceleration == Acceleration::kNone) return;
+  const Acceleration kind = is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg;
+  const auto prepare = [&](auto& accelerator, const auto& weight, auto values) {
+    accelerator.prepare(kind, options_.depth, weight, static_cast<int>(values.size()),
+                        options_.workers);
+    accelerator.remember(values);
+  };
+  with_packs(
+      [&](auto& desk) { prepare(desk.accelerator, desk.packs.weight(), desk.packs.values()); });
+  if (!is_packed())
+    prepare(workshop_->double_packs.accelerator, weigh_impulses(),
+            std::span<double>(state_.values()));
   pair_start_ = number;
 }
 
@@ -240,8 +299,10 @@ void NsgsSolver::restart_acceleration(int number) {
   is_extrapolated_ = false;
   is_focused_ = true;
   if (options_.acceleration == Acceleration::kNone) return;
-  workshop_->accelerator.forget();
-  workshop_->accelerator.remember(values());
+  with_accelerator([](auto& accelerator, auto values) {
+    accelerator.forget();
+    accelerator.remember(values);
+  });
   pair_start_ = number;
 }
 
@@ -252,23 +313,26 @@ int NsgsSolver::count(int number) const {
 
 bool NsgsSolver::focus_packs(int number, const Deadline& deadline) {
   if (!has_changes() || !options_.focuses || number < kFirstFocus) return false;
-  const long visits = workshop_->pack_focus.run(blocks_, workshop_->sweep.order(), target_,
-                                                options_.depth, deadline, workshop_->packs);
+  long visits = 0;
+  with_packs([&](auto& desk) {
+    visits = desk.focus.run(blocks_, workshop_->sweep.order(), target_, options_.depth, deadline,
+                            desk.packs);
+  });
   part_visits_ += visits;
   return visits > 0;
 }
 
 /// Sweeps over what is still wrong, if that is little; whether there were any.
 bool NsgsSolver::focus(int number, const Deadline& deadline) {
-  if (is_packed_ || !options_.focuses || !SweepFocus::is_for(blocks_, number, options_.measure))
+  if (is_packed() || !options_.focuses || !SweepFocus::is_for(blocks_, number, options_.measure))
     return false;
   return workshop_->focus.run(blocks_, target_, options_.depth, deadline, workshop_->residual,
                               workshop_->sweep, state_);
 }
 
 void NsgsSolver::sweep(int number) {
-  if (is_packed_) {
-    change_ = workshop_->packs.run();
+  if (is_packed()) {
+    with_packs([&](auto& desk) { change_ = desk.packs.run(); });
     return;
   }
   NsgsSweep::Step step;
@@ -289,8 +353,10 @@ void NsgsSolver::sweep(int number) {
 /// state is not finite, and also where a row that nothing moves does not hold.
 double NsgsSolver::evaluate(int number) {
   last_evaluation_ = number;
-  if (is_packed_) workshop_->packs.store(state_);
-  const double level = workshop_->residual.evaluate(blocks_, state_);
+  store_packs();
+  const double level = number == 0 && is_start_measured_
+                           ? workshop_->residual.last_levels().largest()
+                           : workshop_->residual.evaluate(blocks_, state_);
   if (level < best_level_) {
     best_level_ = level;
     std::copy(state_.x(), state_.x() + blocks_.num_rows(), workshop_->best.begin());
@@ -305,6 +371,12 @@ double NsgsSolver::evaluate(int number) {
 bool NsgsSolver::confirm_start(const StepProblem& problem, StepSolution& solution) {
   if (!options_.asks_judge || options_.start_measure == StoppingMeasure::kCertificate)
     return confirm(problem, solution);
+  // What misses by far is not worth the judge's time.
+  constexpr double kFar = 2;
+  const double velocities = kVelocityShare * std::sqrt(workshop_->residual.last_levels().motion);
+  if (options_.start_measure == StoppingMeasure::kVelocities &&
+      velocities > kFar * options_.tolerance)
+    return false;
   state_.store(blocks_, solution);
   return start_acceptance_.accepts(problem, solution);
 }

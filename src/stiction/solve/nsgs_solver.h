@@ -34,6 +34,7 @@ struct NsgsOptions {
   /// least.
   StoppingMeasure start_measure = StoppingMeasure::kCertificate;
   int least_sweeps = 0;
+  bool shortens_start = false;  // see SweepState::shorten
   /// At least so many sweeps between checks after the first, 1 to 20. Packs tell when a check is
   /// worth while.
   int check_gap = 1;
@@ -65,8 +66,11 @@ class NsgsSolver : public Solver {
   bool try_nothing(const StepProblem& problem, StepSolution& solution);
   bool start(const StepProblem& problem, const StepSolution& solution);
   SolverReport iterate(const StepProblem& problem, StepSolution& solution);
+  void choose_visits();
+  void visit_in_double(int number);
   void sweep(int number);
   void accelerate(int number);
+  void prepare_acceleration(int number);
   void restart_acceleration(int number);
   double evaluate_and_focus(int number, const Deadline& deadline, bool& is_focused);
   bool focus(int number, const Deadline& deadline);
@@ -79,9 +83,23 @@ class NsgsSolver : public Solver {
   const std::vector<double>& weigh_impulses();
   bool has_changes() const;
   bool is_far_off(int number) const;
+  bool is_rounding(int number, double level);
+  bool is_packed() const { return visits_ != Visits::kOneByOne; }
   void load_packs();
+  void store_packs();
   void refresh();
-  std::span<double> values();
+  /// act(desk) with the packs that are visited.
+  template <class Act>
+  void with_packs(const Act& act) {
+    if (visits_ == Visits::kInSinglePacks) act(workshop_->single_packs);
+    if (visits_ == Visits::kInDoublePacks) act(workshop_->double_packs);
+  }
+  /// act(accelerator, values), impulses first.
+  template <class Act>
+  void with_accelerator(const Act& act) {
+    with_packs([&](auto& desk) { act(desk.accelerator, desk.packs.values()); });
+    if (!is_packed()) act(workshop_->double_packs.accelerator, std::span<double>(state_.values()));
+  }
 
   NsgsOptions options_;
   Acceptance acceptance_, start_acceptance_;
@@ -95,8 +113,12 @@ class NsgsSolver : public Solver {
   double gain_level_ = 0;
   double max_seconds_ = 0;
   bool has_changed_over_ = false;  // the hybrid acceleration, to NNCG
-  bool is_packed_ = false;         // the state is that of the packs
-  double change_ = 0;              // by the last sweep of packs, in the terms of (T23)
+  /// How sweeps visit contacts; where they do so in packs, the state is that of the packs.
+  enum class Visits { kOneByOne, kInSinglePacks, kInDoublePacks };
+  Visits visits_ = Visits::kOneByOne;
+  bool is_start_measured_ = false;  // by the method before, see SweepWorkshop
+  int num_misses_ = 0;  // sweeps in single precision that changed next to nothing, yet do not do
+  double change_ = 0;   // by the last sweep of packs, in the terms of (T23)
   int last_evaluation_ = 0;
   long part_visits_ = 0;  // of contacts, by sweeps over parts
   /// What the last sweep began after.

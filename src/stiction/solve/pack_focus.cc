@@ -18,11 +18,12 @@ constexpr int kMostSweeps = 5;
 
 }  // namespace
 
-long PackFocus::run(const ContactBlocks& blocks, const SweepOrder& order, double target, int depth,
-                    const Deadline& deadline, SweepPacks& packs) {
+template <class Real>
+long PackFocus<Real>::run(const ContactBlocks& blocks, const SweepOrder& order, double target,
+                          int depth, const Deadline& deadline, SweepPacks<Real>& packs) {
   if (blocks.num_units() < kFewestContacts || !choose(blocks, order, target, packs)) return 0;
   part_.select(packs, order_);
-  const std::span<double> values = part_.values();
+  const std::span<Real> values = part_.values();
   accelerator_.prepare(Acceleration::kAnderson, depth, part_.weight(),
                        static_cast<int>(values.size()), blocks.workers());
   accelerator_.remember(values);
@@ -36,8 +37,9 @@ long PackFocus::run(const ContactBlocks& blocks, const SweepOrder& order, double
 }
 
 /// The part; false if there is none, or it is too large.
-bool PackFocus::choose(const ContactBlocks& blocks, const SweepOrder& order, double target,
-                       const SweepPacks& packs) {
+template <class Real>
+bool PackFocus<Real>::choose(const ContactBlocks& blocks, const SweepOrder& order, double target,
+                             const SweepPacks<Real>& packs) {
   const int n = blocks.num_units();
   is_in_.assign(n, 0);
   for (int i = 0; i < n; ++i) {
@@ -53,5 +55,8 @@ bool PackFocus::choose(const ContactBlocks& blocks, const SweepOrder& order, dou
   order_.select(order, is_in_);
   return true;
 }
+
+template class PackFocus<double>;
+template class PackFocus<float>;
 
 }  // namespace stiction

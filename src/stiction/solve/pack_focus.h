@@ -14,21 +14,22 @@
 
 namespace stiction {
 
+template <class Real>
 class PackFocus {
  public:
   /// After a sweep over everything, in the given order. Returns how many contacts were visited, 0
   /// if nothing was done: all is well, or too much is wrong. `depth` is that of Anderson's method.
   long run(const ContactBlocks& blocks, const SweepOrder& order, double target, int depth,
-           const Deadline& deadline, SweepPacks& packs);
+           const Deadline& deadline, SweepPacks<Real>& packs);
 
  private:
   bool choose(const ContactBlocks& blocks, const SweepOrder& order, double target,
-              const SweepPacks& packs);
+              const SweepPacks<Real>& packs);
 
   std::vector<char> is_in_;  // per contact
   SweepOrder order_;         // of the part
-  SweepPacks part_;
-  NsgsAccelerator accelerator_;
+  SweepPacks<Real> part_;
+  NsgsAccelerator<Real> accelerator_;
 };
 
 }  // namespace stiction

@@ -41,7 +41,7 @@ class SweepFocus {
   std::vector<char> is_listed_;        // per body
   std::vector<double> values_;         // x, u and w of the part
   std::vector<double> weight_;         // √ω per row of the part
-  NsgsAccelerator accelerator_;
+  NsgsAccelerator<double> accelerator_;
 };
 
 }  // namespace stiction

@@ -27,6 +27,20 @@ void SweepOrder::find(const ContactBlocks& blocks) {
     keep_order(blocks);
 }
 
+double SweepOrder::estimate_elimination(const ContactBlocks& blocks) const {
+  if (num_slabs_ == 0) return 0;
+  double sum = 0, size = 0;
+  int layer = -1;
+  for (const int body : queue_) {  // by layers
+    if (layer_[body] != layer) size = 0;
+    layer = layer_[body];
+    const double before = size;
+    size += blocks.entry(blocks.meetings(body).front().entry).columns;
+    sum += size * size * size - before * before * before;
+  }
+  return sum;
+}
+
 void SweepOrder::select(const SweepOrder& whole, const std::vector<char>& is_in) {
   phase_start_ = whole.phase_start_;
   task_start_.assign(1, 0);

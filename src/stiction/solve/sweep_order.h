@@ -31,6 +31,10 @@ class SweepOrder {
   /// The same order of those units of `whole` that are in.
   void select(const SweepOrder& whole, const std::vector<char>& is_in);
 
+  /// What it would cost about to eliminate bodies layer by layer, each with the next: the cubes of
+  /// the degrees of freedom of the layers, added up. Zero where there are no layers.
+  double estimate_elimination(const ContactBlocks& blocks) const;
+
   int num_phases() const { return static_cast<int>(phase_start_.size()) - 1; }
   int num_tasks(int phase) const { return phase_start_[phase + 1] - phase_start_[phase]; }
   /// Units of a task, in their order.

@@ -7,20 +7,22 @@
 namespace stiction {
 namespace {
 
-constexpr int kLanes = SweepPack::kLanes;
-
 /// Packs that one task takes to fill.
 constexpr int kPackGrain = 16;
 
 /// Relative to the diagonal: what counts as rounding in a symmetric matrix.
 constexpr double kAsymmetry = 1e-14;
 
+/// Of W, by a bound: beyond, steps by W⁻¹ in single precision are rounding.
+constexpr double kMaxCondition = 1e4;
+
 }  // namespace
 
-bool SweepPacks::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
-                         const SweepOrder& order) {
+template <class Real>
+bool SweepPacks<Real>::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
+                               const SweepOrder& order) {
   blocks_ = &blocks;
-  if (!is_packable(blocks) || !scale_bodies(problem)) return false;
+  if (!is_packable(blocks) || !scale_bodies(problem) || !choose_unit()) return false;
   list_ends();
   form_packs(order);
   run_numbers(blocks.workers(), num_packs(), kPackGrain, [&](int begin, int end) {
@@ -31,20 +33,23 @@ bool SweepPacks::lay_out(const StepProblem& problem, const ContactBlocks& blocks
 }
 
 /// Everything is zero afterwards.
-void SweepPacks::make_room() {
+template <class Real>
+void SweepPacks<Real>::make_room() {
   const auto num_impulses = static_cast<std::size_t>(kImpulses) * num_packs();
   first_body_line_ = static_cast<int>((num_impulses + kLineSize - 1) / kLineSize);
   lines_.assign(first_body_line_ + num_bodies_ + task_start_.size() - 1, {});
   changes_.assign(num_packs(), {});
 }
 
-bool SweepPacks::is_packable(const ContactBlocks& blocks) {
+template <class Real>
+bool SweepPacks<Real>::is_packable(const ContactBlocks& blocks) {
   if (blocks.num_bilateral() > 0 || blocks.has_coupling() || blocks.num_units() == 0) return false;
   for (int i = 0; i < blocks.num_units(); ++i) {
     const OneContact& law = blocks.contact(i);
     const int first = blocks.unit(i).entry_begin, end = blocks.unit(i + 1).entry_begin;
     if (law.kind() != OneContact::Kind::kDisc || !law.has_inverse() || end - first > 2)
       return false;
+    if (kIsSingle && !is_well_conditioned(law)) return false;
     for (int e = first; e < end; ++e)
       if (blocks.entry(e).columns != kBodySize) return false;
     if (end - first == 2 && blocks.entry(first).block == blocks.entry(first + 1).block)
@@ -53,7 +58,44 @@ bool SweepPacks::is_packable(const ContactBlocks& blocks) {
   return true;
 }
 
-bool SweepPacks::scale_bodies(const StepProblem& problem) {
+template <class Real>
+bool SweepPacks<Real>::is_well_conditioned(const OneContact& law) {
+  double trace = 0, of_inverse = 0;
+  for (int a = 0; a < 3; ++a) {
+    trace += law.W(a, a);
+    of_inverse += law.inverse(a, a);
+  }
+  return trace * of_inverse <= kMaxCondition;
+}
+
+/// D: what bodies would move by without impulses, and biases. False if there is no such number.
+template <class Real>
+bool SweepPacks<Real>::choose_unit() {
+  unit_ = 1;
+  if (!kIsSingle) return true;
+  double largest = 0;  // squared
+  for (const Body& body : bodies_) {
+    double w[kBodySize], square = 0;
+    scale_velocity(body, blocks_->free_velocity().data() + body.dof, w);
+    for (const double x : w) square += x * x;
+    largest = std::max(largest, square);
+  }
+  for (int i = 0; i < blocks_->num_units(); ++i)
+    for (int a = 0; a < 3; ++a) {
+      const double bias = blocks_->bias(blocks_->unit(i).row + a) * contact_unit(i);
+      largest = std::max(largest, bias * bias);
+    }
+  if (largest > 0) unit_ = std::sqrt(largest);
+  return std::isnormal(unit_) && std::isnormal(1 / unit_);
+}
+
+template <class Real>
+double SweepPacks<Real>::contact_unit(int contact) const {
+  return contact_unit_of<Real>(blocks_->omega(contact));
+}
+
+template <class Real>
+bool SweepPacks<Real>::scale_bodies(const StepProblem& problem) {
   bodies_.clear();
   factors_.clear();
   body_of_.assign(problem.num_blocks(), -1);
@@ -68,7 +110,8 @@ bool SweepPacks::scale_bodies(const StepProblem& problem) {
 }
 
 /// Cholesky's factor of a mass block.
-bool SweepPacks::factor_body(const StepProblem& problem, int block, Body& body) {
+template <class Real>
+bool SweepPacks<Real>::factor_body(const StepProblem& problem, int block, Body& body) {
   const ConstRowMatrixMap mass = problem.mass_block(block);
   body.dof = problem.dof_start[block];
   bool is_diagonal = true;
@@ -101,7 +144,8 @@ bool SweepPacks::factor_body(const StepProblem& problem, int block, Body& body) 
 // -------------------------------------------------------------------------------------------------
 // Who goes where
 
-void SweepPacks::list_ends() {
+template <class Real>
+void SweepPacks<Real>::list_ends() {
   ends_.assign(blocks_->num_units(), {});
   for (int i = 0; i < blocks_->num_units(); ++i) {
     const int first = blocks_->unit(i).entry_begin;
@@ -110,7 +154,8 @@ void SweepPacks::list_ends() {
   }
 }
 
-void SweepPacks::form_packs(const SweepOrder& order) {
+template <class Real>
+void SweepPacks<Real>::form_packs(const SweepOrder& order) {
   num_packs_ = 0;
   count_.clear();
   room_.clear();
@@ -133,7 +178,8 @@ void SweepPacks::form_packs(const SweepOrder& order) {
 }
 
 /// Into a pack that is the last one of its bodies from now on.
-void SweepPacks::place(int contact, int first_pack) {
+template <class Real>
+void SweepPacks<Real>::place(int contact, int first_pack) {
   int pack = first_pack;
   for (const int body : ends_[contact].body)
     if (body != kNone) pack = std::max(pack, last_pack_[body] + 1);
@@ -152,7 +198,8 @@ void SweepPacks::place(int contact, int first_pack) {
 
 /// The first pack from `pack` on that is not full. Paths are halved on the way, so that long rows
 /// of full packs are passed at once.
-int SweepPacks::find_room(int pack) {
+template <class Real>
+int SweepPacks<Real>::find_room(int pack) {
   while (pack < num_packs() && room_[pack] != pack) {
     const int next = room_[pack];
     if (next < num_packs()) room_[pack] = room_[next];
@@ -165,14 +212,16 @@ int SweepPacks::find_room(int pack) {
 // Numbers
 
 /// Pieces of a body that is not there.
-void SweepPacks::clear_piece(SweepPack& pack, int side, int lane, std::ptrdiff_t nobody) {
+template <class Real>
+void SweepPacks<Real>::clear_piece(Pack& pack, int side, int lane, std::ptrdiff_t nobody) {
   for (auto& row : pack.J)
     for (int k = 0; k < 6; ++k) row[6 * side + k][lane] = 0;
   pack.place[side][lane] = nobody;
 }
 
 /// What an unused lane has: a contact that is open and that nothing moves.
-void SweepPacks::clear_lane(SweepPack& pack, int lane, std::ptrdiff_t nobody) {
+template <class Real>
+void SweepPacks<Real>::clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody) {
   for (int side = 0; side < 2; ++side) clear_piece(pack, side, lane, nobody);
   for (int k = 0; k < 6; ++k) pack.W[k][lane] = pack.inverse[k][lane] = k == 0 || k == 3 || k == 5;
   pack.mu[lane] = 1;
@@ -184,7 +233,8 @@ void SweepPacks::clear_lane(SweepPack& pack, int lane, std::ptrdiff_t nobody) {
   pack.contact[lane] = kNone;
 }
 
-void SweepPacks::fill_pack(int p) {
+template <class Real>
+void SweepPacks<Real>::fill_pack(int p) {
   for (int lane = 0; lane < kLanes; ++lane)
     if (lane < count_[p])
       fill_lane(p, lane);
@@ -192,12 +242,14 @@ void SweepPacks::fill_pack(int p) {
       clear_lane(packs_[p], lane, nobody(p));
 }
 
-void SweepPacks::fill_lane(int p, int lane) {
+template <class Real>
+void SweepPacks<Real>::fill_lane(int p, int lane) {
   const ContactBlocks& blocks = *blocks_;
-  SweepPack& pack = packs_[p];
+  Pack& pack = packs_[p];
   const int contact = pack.contact[lane];
   const ContactBlocks::Unit& unit = blocks.unit(contact);
   const OneContact& law = blocks.contact(contact);
+  const double unit_of_rows = contact_unit(contact), square = unit_of_rows * unit_of_rows;
   for (int side = 0; side < 2; ++side)
     if (ends_[contact].body[side] == kNone) clear_piece(pack, side, lane, nobody(p));
   for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e) {
@@ -207,22 +259,24 @@ void SweepPacks::fill_lane(int p, int lane) {
     scale_piece(bodies_[body], blocks.entry_values(e), piece);
     for (int a = 0; a < 3; ++a)
       for (int k = 0; k < kBodySize; ++k)
-        pack.J[a][side * kBodySize + k][lane] = piece[a * kBodySize + k];
+        pack.J[a][side * kBodySize + k][lane] =
+            static_cast<Real>(piece[a * kBodySize + k] * unit_of_rows);
   }
   for (int a = 0, k = 0; a < 3; ++a) {
-    pack.bias[a][lane] = blocks.bias(unit.row + a);
-    pack.compliance[a][lane] = blocks.compliance(unit.row + a);
+    pack.bias[a][lane] = static_cast<Real>(blocks.bias(unit.row + a) * unit_of_rows / unit_);
+    pack.compliance[a][lane] = static_cast<Real>(blocks.compliance(unit.row + a) * square);
     for (int b = a; b < 3; ++b, ++k) {
-      pack.W[k][lane] = law.W(a, b);
-      pack.inverse[k][lane] = law.inverse(a, b);
+      pack.W[k][lane] = static_cast<Real>(law.W(a, b) * square);
+      pack.inverse[k][lane] = static_cast<Real>(law.inverse(a, b) / square);
     }
   }
-  pack.mu[lane] = law.mu();
+  pack.mu[lane] = static_cast<Real>(law.mu());
   pack.rate[lane] = 0;
 }
 
 /// J L⁻ᵀ.
-void SweepPacks::scale_piece(const Body& body, const double* jacobian, double* out) const {
+template <class Real>
+void SweepPacks<Real>::scale_piece(const Body& body, const double* jacobian, double* out) const {
   for (int a = 0; a < 3; ++a, jacobian += kBodySize, out += kBodySize)
     for (int k = 0; k < kBodySize; ++k) {
       double sum = jacobian[k];
@@ -232,23 +286,27 @@ void SweepPacks::scale_piece(const Body& body, const double* jacobian, double* o
     }
 }
 
-void SweepPacks::weigh() {
-  weight_.assign(static_cast<std::size_t>(kImpulses) * num_packs(), 0.0);
+template <class Real>
+void SweepPacks<Real>::weigh() {
+  weight_.assign(static_cast<std::size_t>(kImpulses) * num_packs(), Real{0});
   for (int p = 0; p < num_packs(); ++p)
     for (int lane = 0; lane < count_[p]; ++lane) {
-      const double weight = std::sqrt(blocks_->omega(packs_[p].contact[lane]));
-      for (int a = 0; a < 3; ++a) weight_[(3 * p + a) * kLanes + lane] = weight;
+      const int contact = packs_[p].contact[lane];
+      const double weight = kIsSingle ? 1 : std::sqrt(blocks_->omega(contact));
+      for (int a = 0; a < 3; ++a) weight_[(3 * p + a) * kLanes + lane] = static_cast<Real>(weight);
     }
 }
 
-double SweepPacks::run() {
+template <class Real>
+double SweepPacks<Real>::run() {
   const int num_tasks = static_cast<int>(task_start_.size()) - 1;
   task_change_.assign(num_tasks, 0.0);
   const auto run_task = [&](int task) {
     const int begin = task_start_[task], end = task_start_[task + 1];
     if (begin < end)
-      task_change_[task] = visit_packs(*blocks_, std::span(packs_).subspan(begin, end - begin),
-                                       {impulses(begin), velocities(), changes_[begin].value});
+      task_change_[task] =
+          visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
+                            {impulses(begin), velocities(), changes_[begin].value, unit_});
   };
   for (std::size_t phase = 0; phase + 1 < phase_start_.size(); ++phase) {
     const int first = phase_start_[phase], count = phase_start_[phase + 1] - first;
@@ -259,5 +317,8 @@ double SweepPacks::run() {
   }
   return *std::max_element(task_change_.begin(), task_change_.end());
 }
+
+template class SweepPacks<double>;
+template class SweepPacks<float>;
 
 }  // namespace stiction

@@ -1,6 +1,6 @@
-// Contacts in packs of four that a Gauss–Seidel sweep visits at once, one in each lane of a vector.
-// For problems that consist of contacts between rigid bodies with friction discs and nothing else:
-// piles, walls, heaps of logs.
+// Contacts in packs that a Gauss–Seidel sweep visits at once, one in each lane of a vector: four in
+// double precision, eight in single. For problems that consist of contacts between rigid bodies
+// with friction discs and nothing else: piles, walls, heaps of logs.
 //
 // A sweep in packs computes what one in the order of the units computes. A pack holds contacts that
 // share no body, and of two contacts that share one the earlier is in an earlier pack: whoever is
@@ -13,8 +13,14 @@
 //
 // so that a contact needs its pieces once, not beside M̂⁻¹ times them, which halves what a sweep has
 // to fetch. M̂ must be symmetric for that. See docs/solvers/nsgs.md for what it gains.
+//
+// Single precision has next to no room for units: there a contact counts impulses in D/√ω and
+// velocities in D√ω, and bodies theirs in D, the largest motion of the problem [√J], so that J', W
+// and all answers are about one. Velocities are known to 10⁻⁶ of the impulses at a body, which is
+// plenty until a sweep changes next to nothing; whoever needs more goes on in double precision.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -27,26 +33,32 @@
 namespace stiction {
 
 /// Numbers of the contacts of a pack stand beside each other, one for each lane.
+template <class Real>
 struct alignas(64) SweepPack {
-  static constexpr int kLanes = 4;
-  double J[3][12][kLanes];  // columns of the first body, then of the second
-  double W[6][kLanes];      // 00, 01, 02, 11, 12, 22; compliance included
-  double inverse[6][kLanes];
-  double mu[kLanes];
-  double rate[kLanes];  // ω over the square of the scale
-  double bias[3][kLanes];
-  double compliance[3][kLanes];
+  static constexpr int kLanes = 32 / sizeof(Real);
+  Real J[3][12][kLanes];  // columns of the first body, then of the second
+  Real W[6][kLanes];      // 00, 01, 02, 11, 12, 22; compliance included
+  Real inverse[6][kLanes];
+  Real mu[kLanes];
+  Real rate[kLanes];  // of the square of a change to (T23)
+  Real bias[3][kLanes];
+  Real compliance[3][kLanes];
   /// Where velocities begin. A body behind all others, which does not move, stands for a missing
   /// one: every task has its own, since it is written like others.
   std::ptrdiff_t place[2][kLanes];
   int contact[kLanes];  // −1: there is none
 };
 
+/// `Real` is double or float.
+template <class Real>
 class SweepPacks {
  public:
+  using Pack = SweepPack<Real>;
+
   /// False if there is anything but contacts with discs between bodies of six coordinates, coupling
-  /// between rows, a mass block that is not symmetric, or a contact without W⁻¹; then nothing below
-  /// may be called. `blocks` must outlive the sweeps.
+  /// between rows, a mass block that is not symmetric, or a contact without W⁻¹ (in single
+  /// precision: without a good one); then nothing below may be called. `blocks` must outlive the
+  /// sweeps.
   bool lay_out(const StepProblem& problem, const ContactBlocks& blocks, const SweepOrder& order);
 
   /// Those contacts of `whole` that are in `order`, in that order, with their bodies, as they are
@@ -66,25 +78,29 @@ class SweepPacks {
   double change(int contact) const { return change_of(lane_of_[contact]); }
 
   /// Impulses, pack by pack, then velocities: affine in the impulses, as SweepState's.
-  std::span<double> values() { return {numbers(), kLineSize * lines_.size()}; }
+  std::span<Real> values() { return {numbers(), kLineSize * lines_.size()}; }
   /// Where velocities begin in it.
   std::size_t first_velocity() const {
     return static_cast<std::size_t>(kLineSize) * first_body_line_;
   }
-  /// √ω per impulse.
-  const std::vector<double>& weight() const { return weight_; }
+  /// √ω per impulse, in the units of the impulses.
+  const std::vector<Real>& weight() const { return weight_; }
+  /// [√J] D in single precision, otherwise 1.
+  double unit() const { return unit_; }
   int num_packs() const { return num_packs_; }
-  std::span<const SweepPack> packs() const { return std::span(packs_).first(num_packs_); }
+  std::span<const Pack> packs() const { return std::span(packs_).first(num_packs_); }
   int num_contacts() const { return num_contacts_; }
 
  private:
+  static constexpr bool kIsSingle = sizeof(Real) == sizeof(float);
+  static constexpr int kLanes = Pack::kLanes;
   static constexpr int kLineSize = 8;
-  /// A line of the cache: the velocity of a body and two zeros.
-  struct alignas(64) Line {
-    double value[kLineSize];
+  /// The velocity of a body and two zeros: a line of the cache, or half of one.
+  struct alignas(kLineSize * sizeof(Real)) Line {
+    Real value[kLineSize];
   };
   struct alignas(32) Change {
-    double value[SweepPack::kLanes];
+    Real value[kLanes];
   };
   /// How velocities and pieces of a body are scaled. Masses are diagonal or have a factor L.
   struct Body {
@@ -100,6 +116,9 @@ class SweepPacks {
   static constexpr int kNone = -1;
 
   static bool is_packable(const ContactBlocks& blocks);
+  static bool is_well_conditioned(const OneContact& law);
+  bool choose_unit();
+  double contact_unit(int contact) const;
   bool scale_bodies(const StepProblem& problem);
   bool factor_body(const StepProblem& problem, int block, Body& body);
   void list_ends();
@@ -107,31 +126,30 @@ class SweepPacks {
   void place(int contact, int first_pack);
   void make_room();
   int find_room(int pack);
-  static void clear_piece(SweepPack& pack, int side, int lane, std::ptrdiff_t nobody);
-  static void clear_lane(SweepPack& pack, int lane, std::ptrdiff_t nobody);
+  static void clear_piece(Pack& pack, int side, int lane, std::ptrdiff_t nobody);
+  static void clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody);
   void fill_pack(int pack);
   void fill_lane(int pack, int lane);
   void copy_lane(const SweepPacks& whole, int pack, int lane);
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void scale_velocity(const Body& body, const double* w, double* out) const;
-  void restore_velocity(const Body& body, const double* from, double* w) const;
+  void restore_velocity(const Body& body, const Real* from, double* w) const;
   void weigh();
   /// All lines as one array.
-  double* numbers() { return reinterpret_cast<double*>(lines_.data()); }
-  const double* numbers() const { return reinterpret_cast<const double*>(lines_.data()); }
-  static constexpr int kImpulses = 3 * SweepPack::kLanes;  // of a pack
-  double* impulses(int pack) { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
-  const double* impulses(int pack) const { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
-  double change_of(int lane) const {
-    return changes_[lane / SweepPack::kLanes].value[lane % SweepPack::kLanes];
-  }
+  Real* numbers() { return reinterpret_cast<Real*>(lines_.data()); }
+  const Real* numbers() const { return reinterpret_cast<const Real*>(lines_.data()); }
+  static constexpr int kImpulses = 3 * kLanes;  // of a pack
+  Real* impulses(int pack) { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
+  const Real* impulses(int pack) const { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
+  double change_of(int lane) const { return changes_[lane / kLanes].value[lane % kLanes]; }
   std::ptrdiff_t nobody(int pack) const {
     return static_cast<std::ptrdiff_t>(kLineSize) * (num_bodies_ + task_of_[pack]);
   }
-  double* velocities() { return numbers() + first_velocity(); }
+  Real* velocities() { return numbers() + first_velocity(); }
 
   const ContactBlocks* blocks_ = nullptr;
-  std::vector<SweepPack> packs_;  // the first num_packs_ are in use
+  double unit_ = 1;
+  std::vector<Pack> packs_;  // the first num_packs_ are in use
   int num_packs_ = 0;
   std::vector<int> phase_start_;  // in tasks
   std::vector<int> task_start_;   // in packs
@@ -141,7 +159,7 @@ class SweepPacks {
   std::vector<int> body_of_;  // per mass block; −1: no contact touches it
   std::vector<Body> bodies_;
   std::vector<double> factors_;
-  std::vector<double> weight_;
+  std::vector<Real> weight_;
   std::vector<int> count_, room_;  // per pack: contacts in it, and where to look for room
   std::vector<int> last_pack_;     // per body
   std::vector<Ends> ends_;         // per contact of the problem
@@ -154,17 +172,28 @@ class SweepPacks {
 };
 
 /// Impulses and velocities as SweepPacks has them, and what becomes of the changes.
+template <class Real>
 struct PackState {
-  double* x;       // of the first pack
-  double* w;       // of the first body
-  double* change;  // of the first lane
+  Real* x;       // of the first pack
+  Real* w;       // of the first body
+  Real* change;  // of the first lane
+  double unit = 1;
 };
 
+/// What impulses and velocities of a contact count in beside the unit of the packs: 1/√ω and √ω in
+/// single precision.
+template <class Real>
+double contact_unit_of(double omega) {
+  return sizeof(Real) == sizeof(float) ? 1 / std::sqrt(omega) : 1;
+}
+
 /// Visits packs one after the other. Returns the largest change.
-double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack> packs,
-                   const PackState& state);
-/// The same, to the bit, with the vectors of two numbers that every processor has.
-double visit_packs_by_two(const ContactBlocks& blocks, std::span<const SweepPack> packs,
-                          const PackState& state);
+template <class Real>
+double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
+                   const PackState<Real>& state);
+/// The same, to the bit, with the vectors of 16 bytes that every processor has.
+template <class Real>
+double visit_packs_by_halves(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
+                             const PackState<Real>& state);
 
 }  // namespace stiction

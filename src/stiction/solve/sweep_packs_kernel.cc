@@ -1,8 +1,9 @@
-// The visit of a pack: what one_contact_visit.h does, in four lanes. Compiled twice on x86, for
-// vectors of four numbers and for those of two that every processor has; neither fuses products
-// with sums, so the bits are the same.
+// The visit of a pack: what one_contact_visit.h does, in all lanes. Compiled twice on x86, for
+// vectors of 32 bytes and for those of 16 that every processor has; neither fuses products with
+// sums, so the bits are the same.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "stiction/solve/gauss_seidel_projection.h"
 #include "stiction/solve/sweep_packs.h"
@@ -15,59 +16,114 @@
 namespace stiction {
 namespace {
 
-constexpr int kLanes = SweepPack::kLanes;
-using Lanes = double __attribute__((vector_size(kLanes * sizeof(double)), may_alias));
-using Mask = long long __attribute__((vector_size(kLanes * sizeof(double))));
+constexpr int kBytes = 32;  // of a vector
+constexpr int kLine = 8;    // numbers of a body
+
+template <class Real>
+struct VectorOf;
+template <>
+struct VectorOf<double> {
+  using Lanes = double __attribute__((vector_size(kBytes)));
+  using Mask = long long __attribute__((vector_size(kBytes)));
+  using Memory = double __attribute__((vector_size(kBytes), may_alias));
+};
+template <>
+struct VectorOf<float> {
+  using Lanes = float __attribute__((vector_size(kBytes)));
+  using Mask = int __attribute__((vector_size(kBytes)));
+  using Memory = float __attribute__((vector_size(kBytes), may_alias));
+};
+template <class Real>
+using LanesOf = typename VectorOf<Real>::Lanes;
+template <class Real>
+using MaskOf = typename VectorOf<Real>::Mask;
 
 /// All addresses are multiples of the size of a vector. Loads and stores as a whole: a load that
 /// needs two stores has to wait for both.
-STICTION_INLINE Lanes load(const double* from) { return *reinterpret_cast<const Lanes*>(from); }
-STICTION_INLINE void store(const Lanes& lanes, double* to) {
-  *reinterpret_cast<Lanes*>(to) = lanes;
+template <class Real>
+STICTION_INLINE LanesOf<Real> load(const Real* from) {
+  return *reinterpret_cast<const typename VectorOf<Real>::Memory*>(from);
 }
-STICTION_INLINE Lanes all(double x) { return Lanes{x, x, x, x}; }
-STICTION_INLINE bool any(const Mask& mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
-STICTION_INLINE Lanes root(const Lanes& lanes) {
-  alignas(Lanes) double x[kLanes];
-  store(lanes, x);
-  for (double& value : x) value = std::sqrt(value);
+template <class Real>
+STICTION_INLINE void store(const LanesOf<Real>& lanes, Real* to) {
+  *reinterpret_cast<typename VectorOf<Real>::Memory*>(to) = lanes;
+}
+template <class Real>
+STICTION_INLINE LanesOf<Real> all(Real x) {
+  return LanesOf<Real>{} + x;
+}
+template <class Mask>
+STICTION_INLINE bool any(const Mask& mask) {
+  using Words = std::int64_t __attribute__((vector_size(kBytes)));
+  const Words words = reinterpret_cast<Words>(mask);
+  return ((words[0] | words[2]) | (words[1] | words[3])) != 0;
+}
+template <class Real>
+STICTION_INLINE LanesOf<Real> root(const LanesOf<Real>& lanes) {
+  constexpr int kLanes = kBytes / sizeof(Real);
+  alignas(kBytes) Real x[kLanes];
+  store<Real>(lanes, x);
+  for (Real& value : x) value = std::sqrt(value);
   return load(x);
 }
-STICTION_INLINE Lanes size_of(const Lanes& lanes) { return lanes < 0 ? -lanes : lanes; }
+template <class Lanes>
+STICTION_INLINE Lanes size_of(const Lanes& lanes) {
+  return lanes < 0 ? -lanes : lanes;
+}
 
-/// Rows of four numbers become columns.
-STICTION_INLINE void transpose(Lanes* rows) {
-  const Lanes a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 2, 6);
-  const Lanes b = __builtin_shufflevector(rows[0], rows[1], 1, 5, 3, 7);
-  const Lanes c = __builtin_shufflevector(rows[2], rows[3], 0, 4, 2, 6);
-  const Lanes d = __builtin_shufflevector(rows[2], rows[3], 1, 5, 3, 7);
+/// Rows become columns.
+STICTION_INLINE void transpose(LanesOf<double>* rows) {
+  const LanesOf<double> a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 2, 6);
+  const LanesOf<double> b = __builtin_shufflevector(rows[0], rows[1], 1, 5, 3, 7);
+  const LanesOf<double> c = __builtin_shufflevector(rows[2], rows[3], 0, 4, 2, 6);
+  const LanesOf<double> d = __builtin_shufflevector(rows[2], rows[3], 1, 5, 3, 7);
   rows[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
   rows[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
   rows[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
   rows[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
-/// Velocities of four bodies, coordinate by coordinate, and two rows of zeros.
-STICTION_INLINE void gather(const double* w, const std::ptrdiff_t* place, Lanes* out) {
-  for (int lane = 0; lane < kLanes; ++lane) {
-    out[lane] = load(w + place[lane]);
-    out[kLanes + lane] = load(w + place[lane] + kLanes);
+STICTION_INLINE void transpose(LanesOf<float>* rows) {
+  LanesOf<float> pairs[8], quads[8];
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = __builtin_shufflevector(rows[i], rows[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    pairs[i + 1] = __builtin_shufflevector(rows[i], rows[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
   }
-  transpose(out);
-  transpose(out + kLanes);
+  for (int i = 0; i < 8; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      const LanesOf<float>&a = pairs[i + k], &b = pairs[i + k + 2];
+      quads[i + 2 * k] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+      quads[i + 2 * k + 1] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  for (int i = 0; i < 4; ++i) {
+    rows[i] = __builtin_shufflevector(quads[i], quads[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    rows[i + 4] = __builtin_shufflevector(quads[i], quads[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
 }
 
-STICTION_INLINE void scatter(Lanes* rows, const std::ptrdiff_t* place, double* w) {
-  transpose(rows);
-  transpose(rows + kLanes);
-  for (int lane = 0; lane < kLanes; ++lane) {
-    store(rows[lane], w + place[lane]);
-    store(rows[kLanes + lane], w + place[lane] + kLanes);
+/// Velocities of the bodies, coordinate by coordinate, and two rows of zeros.
+template <class Real>
+STICTION_INLINE void gather(const Real* w, const std::ptrdiff_t* place, LanesOf<Real>* out) {
+  constexpr int kLanes = kBytes / sizeof(Real);
+  for (int part = 0; part < kLine; part += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) out[part + lane] = load(w + place[lane] + part);
+    transpose(out + part);
   }
 }
 
+template <class Real>
+STICTION_INLINE void scatter(LanesOf<Real>* rows, const std::ptrdiff_t* place, Real* w) {
+  constexpr int kLanes = kBytes / sizeof(Real);
+  for (int part = 0; part < kLine; part += kLanes) transpose(rows + part);
+  // Halves of a line one after the other, since that is how they are read.
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (int part = 0; part < kLine; part += kLanes)
+      store<Real>(rows[part + lane], w + place[lane] + part);
+}
+
+template <class Real>
 struct Law {
-  Lanes W00, W01, W02, W11, W12, W22, mu;
+  LanesOf<Real> W00, W01, W02, W11, W12, W22, mu;
 };
 
 /// Newton's method for the angle of friction, as OneContact::try_slide_from, from directions of any
@@ -75,11 +131,15 @@ struct Law {
 /// from there. How many there are must be easy to foresee, since the work on the next pack begins
 /// before that of this one ends. Returns the lanes in which it got on; what it writes into the
 /// others is worth nothing.
-STICTION_INLINE Mask slide(const Law& law, const Lanes* q, const Lanes* direction,
-                           const Mask& asked, Lanes* r) {
+template <class Real>
+STICTION_INLINE MaskOf<Real> slide(const Law<Real>& law, const LanesOf<Real>* q,
+                                   const LanesOf<Real>* direction, const MaskOf<Real>& asked,
+                                   LanesOf<Real>* r) {
+  using Lanes = LanesOf<Real>;
+  using Mask = MaskOf<Real>;
   constexpr int kMaxTurns = 6;
-  constexpr double kSmallTurn = 0.1, kLargeTurn = 0.5;
-  const Lanes norm = root(direction[0] * direction[0] + direction[1] * direction[1]);
+  constexpr Real kSmallTurn = Real(0.1), kLargeTurn = Real(0.5), kHalf = Real(0.5);
+  const Lanes norm = root<Real>(direction[0] * direction[0] + direction[1] * direction[1]);
   Lanes d0 = direction[0] / norm, d1 = direction[1] / norm;
   Mask gets_on = asked & (norm > 0);
   for (int i = 0; i < kMaxTurns; ++i) {
@@ -99,7 +159,7 @@ STICTION_INLINE Mask slide(const Law& law, const Lanes* q, const Lanes* directio
     const Mask is_small = size_of(turn) < kSmallTurn;
     gets_on &= (across > 0) & (along < 0) & (slope > 0) & (size_of(turn) < kLargeTurn);
     // A rotation by 2 arctan(turn/2), which keeps the length.
-    const Lanes half = 0.5 * turn, scale = 1 / (1 + half * half);
+    const Lanes half = kHalf * turn, scale = 1 / (1 + half * half);
     const Lanes cosine = (1 - half * half) * scale, sine = turn * scale, old = d0;
     d0 = cosine * d0 - sine * d1;
     d1 = cosine * d1 + sine * old;
@@ -121,26 +181,36 @@ STICTION_INLINE Mask slide(const Law& law, const Lanes* q, const Lanes* directio
   if (!law.solve(q, r, hint)) step_by_projection(law, blocks.omega(contact), u, old, r);
 }
 
-STICTION_INLINE void solve_lanes(const ContactBlocks& blocks, const SweepPack& pack,
-                                 const Mask& asked, const Lanes* u, const Lanes* q,
-                                 const Lanes* old, Lanes* r) {
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (!asked[lane] || pack.contact[lane] < 0)
-      continue;  // numbers of no contact may overflow, too
-    const double u_lane[3] = {u[0][lane], u[1][lane], u[2][lane]};
-    const double q_lane[3] = {q[0][lane], q[1][lane], q[2][lane]};
-    const double old_lane[3] = {old[0][lane], old[1][lane], old[2][lane]};
-    double r_lane[3] = {};
-    solve_lane(blocks, pack.contact[lane], u_lane, q_lane, old_lane, r_lane);
-    for (int a = 0; a < 3; ++a) r[a][lane] = r_lane[a];
+template <class Real>
+STICTION_INLINE void solve_lanes(const ContactBlocks& blocks, const SweepPack<Real>& pack,
+                                 double unit, const MaskOf<Real>& asked, const LanesOf<Real>* u,
+                                 const LanesOf<Real>* q, const LanesOf<Real>* old,
+                                 LanesOf<Real>* r) {
+  for (int lane = 0; lane < SweepPack<Real>::kLanes; ++lane) {
+    const int contact = pack.contact[lane];
+    if (!asked[lane] || contact < 0) continue;  // numbers of no contact may overflow, too
+    const double of_rows = contact_unit_of<Real>(blocks.omega(contact));
+    const double of_impulses = unit * of_rows, of_velocities = unit / of_rows;
+    double u_lane[3], q_lane[3], old_lane[3], r_lane[3] = {};
+    for (int a = 0; a < 3; ++a) {
+      u_lane[a] = u[a][lane] * of_velocities;
+      q_lane[a] = q[a][lane] * of_velocities;
+      old_lane[a] = old[a][lane] * of_impulses;
+    }
+    solve_lane(blocks, contact, u_lane, q_lane, old_lane, r_lane);
+    for (int a = 0; a < 3; ++a) r[a][lane] = static_cast<Real>(r_lane[a] / of_impulses);
   }
 }
 
 /// OneContact::visit: r becomes the answer to the velocities u.
-STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack& pack, const Lanes* u,
-                            const Lanes* old, Lanes* r) {
-  const Law law = {load(pack.W[0]), load(pack.W[1]), load(pack.W[2]), load(pack.W[3]),
-                   load(pack.W[4]), load(pack.W[5]), load(pack.mu)};
+template <class Real>
+STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack<Real>& pack, double unit,
+                            const LanesOf<Real>* u, const LanesOf<Real>* old, LanesOf<Real>* r) {
+  using Lanes = LanesOf<Real>;
+  using Mask = MaskOf<Real>;
+  constexpr Real kNearly = Real(0.99);
+  const Law<Real> law = {load(pack.W[0]), load(pack.W[1]), load(pack.W[2]), load(pack.W[3]),
+                         load(pack.W[4]), load(pack.W[5]), load(pack.mu)};
   const Lanes q[3] = {u[0] - law.W00 * old[0] - law.W01 * old[1] - law.W02 * old[2],
                       u[1] - law.W01 * old[0] - law.W11 * old[1] - law.W12 * old[2],
                       u[2] - law.W02 * old[0] - law.W12 * old[1] - law.W22 * old[2]};
@@ -153,33 +223,36 @@ STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack& pack, 
   const Mask sticks = (r[0] >= 0) & (r[1] * r[1] + r[2] * r[2] <= square * r[0] * r[0]);
   // All lanes slide, also if none has to: a branch that goes either way costs more.
   const Mask slides = ~is_open & ~sticks;
-  const Mask has_slid = old[1] * old[1] + old[2] * old[2] > 0.99 * square * old[0] * old[0];
+  const Mask has_slid = old[1] * old[1] + old[2] * old[2] > kNearly * square * old[0] * old[0];
   const Lanes direction[2] = {has_slid ? old[1] : r[1], has_slid ? old[2] : r[2]};
   Lanes slid[3];
-  const Mask is_lost = slides & ~slide(law, q, direction, slides, slid);
-  for (int a = 0; a < 3; ++a) r[a] = is_open ? all(0) : sticks ? r[a] : slid[a];
-  if (any(is_lost)) solve_lanes(blocks, pack, is_lost, u, q, old, r);
+  const Mask is_lost = slides & ~slide<Real>(law, q, direction, slides, slid);
+  for (int a = 0; a < 3; ++a) r[a] = is_open ? Lanes{} : sticks ? r[a] : slid[a];
+  if (any(is_lost)) solve_lanes<Real>(blocks, pack, unit, is_lost, u, q, old, r);
 }
 
 /// Returns the changes.
-STICTION_INLINE Lanes visit(const ContactBlocks& blocks, const SweepPack& pack, double* x,
-                            double* w) {
-  Lanes first[2 * kLanes], second[2 * kLanes], u[3], old[3], r[3], change[3];
+template <class Real>
+STICTION_INLINE LanesOf<Real> visit(const ContactBlocks& blocks, const SweepPack<Real>& pack,
+                                    double unit, Real* x, Real* w) {
+  using Lanes = LanesOf<Real>;
+  constexpr int kLanes = SweepPack<Real>::kLanes;
+  Lanes first[kLine], second[kLine], u[3], old[3], r[3], change[3];
   gather(w, pack.place[0], first);
   gather(w, pack.place[1], second);
   for (int a = 0; a < 3; ++a) {
     old[a] = load(x + a * kLanes);
-    Lanes of_first = load(pack.bias[a]) + load(pack.compliance[a]) * old[a], of_second = all(0);
+    Lanes of_first = load(pack.bias[a]) + load(pack.compliance[a]) * old[a], of_second = {};
     for (int k = 0; k < 6; ++k) {
       of_first += load(pack.J[a][k]) * first[k];
       of_second += load(pack.J[a][6 + k]) * second[k];
     }
     u[a] = of_first + of_second;
   }
-  answer(blocks, pack, u, old, r);
+  answer<Real>(blocks, pack, unit, u, old, r);
   for (int a = 0; a < 3; ++a) change[a] = r[a] - old[a];
-  if (!any((change[0] != 0) | (change[1] != 0) | (change[2] != 0))) return all(0);
-  for (int a = 0; a < 3; ++a) store(r[a], x + a * kLanes);
+  if (!any((change[0] != 0) | (change[1] != 0) | (change[2] != 0))) return Lanes{};
+  for (int a = 0; a < 3; ++a) store<Real>(r[a], x + a * kLanes);
   for (int k = 0; k < 6; ++k)
     for (int a = 0; a < 3; ++a) {
       first[k] += load(pack.J[a][k]) * change[a];
@@ -190,45 +263,70 @@ STICTION_INLINE Lanes visit(const ContactBlocks& blocks, const SweepPack& pack, 
   return load(pack.rate) * (change[0] * change[0] + change[1] * change[1] + change[2] * change[2]);
 }
 
-STICTION_INLINE double visit_all(const ContactBlocks& blocks, std::span<const SweepPack> packs,
-                                 const PackState& state) {
-  Lanes worst = all(0);
-  double *x = state.x, *change = state.change;
-  for (const SweepPack& pack : packs) {
-    const Lanes moved = visit(blocks, pack, x, state.w);
-    store(moved, change);
+template <class Real>
+STICTION_INLINE double visit_all(const ContactBlocks& blocks,
+                                 std::span<const SweepPack<Real>> packs,
+                                 const PackState<Real>& state) {
+  constexpr int kLanes = SweepPack<Real>::kLanes;
+  LanesOf<Real> worst = {};
+  Real *x = state.x, *change = state.change;
+  for (const SweepPack<Real>& pack : packs) {
+    const LanesOf<Real> moved = visit(blocks, pack, state.unit, x, state.w);
+    store<Real>(moved, change);
     worst = moved > worst ? moved : worst;
     x += 3L * kLanes;
     change += kLanes;
   }
-  return std::max({worst[0], worst[1], worst[2], worst[3]});
+  Real largest = worst[0];
+  for (int lane = 1; lane < kLanes; ++lane) largest = std::max(largest, worst[lane]);
+  return largest;
 }
 
-using Visit = double (*)(const ContactBlocks&, std::span<const SweepPack>, const PackState&);
+template <class Real>
+using Visit = double (*)(const ContactBlocks&, std::span<const SweepPack<Real>>,
+                         const PackState<Real>&);
 
 #if defined(__x86_64__)
-[[gnu::target("avx2")]] double visit_by_four(const ContactBlocks& blocks,
-                                             std::span<const SweepPack> packs,
-                                             const PackState& state) {
+template <class Real>
+[[gnu::target("avx2")]] double visit_packs_at_once(const ContactBlocks& blocks,
+                                                   std::span<const SweepPack<Real>> packs,
+                                                   const PackState<Real>& state) {
   return visit_all(blocks, packs, state);
 }
 
-Visit choose_visit() { return __builtin_cpu_supports("avx2") ? visit_by_four : visit_packs_by_two; }
+template <class Real>
+Visit<Real> choose_visit() {
+  return __builtin_cpu_supports("avx2") ? visit_packs_at_once<Real> : visit_packs_by_halves<Real>;
+}
 #else
-Visit choose_visit() { return visit_packs_by_two; }
+template <class Real>
+Visit<Real> choose_visit() {
+  return visit_packs_by_halves<Real>;
+}
 #endif
 
 }  // namespace
 
-double visit_packs_by_two(const ContactBlocks& blocks, std::span<const SweepPack> packs,
-                          const PackState& state) {
+template <class Real>
+double visit_packs_by_halves(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
+                             const PackState<Real>& state) {
   return visit_all(blocks, packs, state);
 }
 
-double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack> packs,
-                   const PackState& state) {
-  static const Visit chosen = choose_visit();
+template <class Real>
+double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
+                   const PackState<Real>& state) {
+  static const Visit<Real> chosen = choose_visit<Real>();
   return chosen(blocks, packs, state);
 }
+
+template double visit_packs(const ContactBlocks&, std::span<const SweepPack<double>>,
+                            const PackState<double>&);
+template double visit_packs(const ContactBlocks&, std::span<const SweepPack<float>>,
+                            const PackState<float>&);
+template double visit_packs_by_halves(const ContactBlocks&, std::span<const SweepPack<double>>,
+                                      const PackState<double>&);
+template double visit_packs_by_halves(const ContactBlocks&, std::span<const SweepPack<float>>,
+                                      const PackState<float>&);
 
 }  // namespace stiction

@@ -4,15 +4,15 @@
 namespace stiction {
 namespace {
 
-constexpr int kLanes = SweepPack::kLanes;
-
 /// Packs that one task takes to fill.
 constexpr int kPackGrain = 16;
 
 }  // namespace
 
-void SweepPacks::select(const SweepPacks& whole, const SweepOrder& order) {
+template <class Real>
+void SweepPacks<Real>::select(const SweepPacks& whole, const SweepOrder& order) {
   blocks_ = whole.blocks_;
+  unit_ = whole.unit_;
   ends_.resize(whole.ends_.size());
   local_of_.assign(whole.num_bodies_, kNone);
   origin_.clear();
@@ -27,7 +27,7 @@ void SweepPacks::select(const SweepPacks& whole, const SweepOrder& order) {
     }
   num_bodies_ = static_cast<int>(origin_.size());
   form_packs(order);
-  weight_.assign(static_cast<std::size_t>(kImpulses) * num_packs(), 0.0);
+  weight_.assign(static_cast<std::size_t>(kImpulses) * num_packs(), Real{0});
   run_numbers(blocks_->workers(), num_packs(), kPackGrain, [&](int begin, int end) {
     for (int p = begin; p < end; ++p)
       for (int lane = 0; lane < kLanes; ++lane)
@@ -40,11 +40,12 @@ void SweepPacks::select(const SweepPacks& whole, const SweepOrder& order) {
     lines_[first_body_line_ + i] = whole.lines_[whole.first_body_line_ + origin_[i]];
 }
 
-void SweepPacks::copy_lane(const SweepPacks& whole, int p, int lane) {
-  SweepPack& pack = packs_[p];
+template <class Real>
+void SweepPacks<Real>::copy_lane(const SweepPacks& whole, int p, int lane) {
+  Pack& pack = packs_[p];
   const int contact = pack.contact[lane];
   const int number = whole.lane_of_[contact], other = number % kLanes, q = number / kLanes;
-  const SweepPack& from = whole.packs_[q];
+  const Pack& from = whole.packs_[q];
   for (int row = 0; row < 3; ++row)
     for (int k = 0; k < 2 * kBodySize; ++k) pack.J[row][k][lane] = from.J[row][k][other];
   for (int k = 0; k < 6; ++k) {
@@ -66,7 +67,8 @@ void SweepPacks::copy_lane(const SweepPacks& whole, int p, int lane) {
   }
 }
 
-void SweepPacks::return_to(SweepPacks& whole) const {
+template <class Real>
+void SweepPacks<Real>::return_to(SweepPacks& whole) const {
   for (int p = 0; p < num_packs(); ++p)
     for (int lane = 0; lane < count_[p]; ++lane) {
       const int number = whole.lane_of_[packs_[p].contact[lane]];
@@ -78,5 +80,10 @@ void SweepPacks::return_to(SweepPacks& whole) const {
   for (int i = 0; i < num_bodies_; ++i)
     whole.lines_[whole.first_body_line_ + origin_[i]] = lines_[first_body_line_ + i];
 }
+
+template void SweepPacks<double>::select(const SweepPacks&, const SweepOrder&);
+template void SweepPacks<float>::select(const SweepPacks&, const SweepOrder&);
+template void SweepPacks<double>::return_to(SweepPacks&) const;
+template void SweepPacks<float>::return_to(SweepPacks&) const;
 
 }  // namespace stiction

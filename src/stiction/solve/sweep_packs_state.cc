@@ -7,30 +7,36 @@
 namespace stiction {
 namespace {
 
-constexpr int kLanes = SweepPack::kLanes;
-
 /// Packs and bodies whose state one task takes.
 constexpr int kStateGrain = 128;
 
 }  // namespace
 
-void SweepPacks::load(const SweepState& state) {
+template <class Real>
+void SweepPacks<Real>::load(const SweepState& state) {
   std::fill(lines_.begin(), lines_.end(), Line{});  // also where numbers of no contact overflowed
   run_numbers(blocks_->workers(), num_packs(), kStateGrain, [&](int begin, int end) {
     for (int p = begin; p < end; ++p)
       for (int lane = 0; lane < count_[p]; ++lane) {
-        const double* x = state.x() + blocks_->unit(packs_[p].contact[lane]).row;
-        for (int a = 0; a < 3; ++a) impulses(p)[a * kLanes + lane] = x[a];
+        const int contact = packs_[p].contact[lane];
+        const double* x = state.x() + blocks_->unit(contact).row;
+        const double unit = contact_unit(contact) * unit_;
+        for (int a = 0; a < 3; ++a) impulses(p)[a * kLanes + lane] = static_cast<Real>(x[a] / unit);
       }
   });
   run_numbers(blocks_->workers(), num_bodies_, kStateGrain, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i)
-      scale_velocity(bodies_[i], state.w() + bodies_[i].dof, velocities() + kLineSize * i);
+    for (int i = begin; i < end; ++i) {
+      double w[kBodySize];
+      scale_velocity(bodies_[i], state.w() + bodies_[i].dof, w);
+      for (int k = 0; k < kBodySize; ++k)
+        velocities()[kLineSize * i + k] = static_cast<Real>(w[k] / unit_);
+    }
   });
 }
 
 /// Lᵀw.
-void SweepPacks::scale_velocity(const Body& body, const double* w, double* out) const {
+template <class Real>
+void SweepPacks<Real>::scale_velocity(const Body& body, const double* w, double* out) const {
   for (int k = 0; k < kBodySize; ++k) {
     out[k] = body.root[k] * w[k];
     if (body.factor >= 0)
@@ -39,13 +45,15 @@ void SweepPacks::scale_velocity(const Body& body, const double* w, double* out) 
   }
 }
 
-void SweepPacks::store(SweepState& state) const {
+template <class Real>
+void SweepPacks<Real>::store(SweepState& state) const {
   run_numbers(blocks_->workers(), num_packs(), kStateGrain, [&](int begin, int end) {
     for (int p = begin; p < end; ++p)
       for (int lane = 0; lane < count_[p]; ++lane) {
-        const int row = blocks_->unit(packs_[p].contact[lane]).row;
+        const int contact = packs_[p].contact[lane], row = blocks_->unit(contact).row;
+        const double unit = contact_unit(contact) * unit_;
         for (int a = 0; a < 3; ++a) {
-          const double x = impulses(p)[a * kLanes + lane];
+          const double x = impulses(p)[a * kLanes + lane] * unit;
           state.x()[row + a] = x;
           state.u()[row + a] = blocks_->bias(row + a) + blocks_->compliance(row + a) * x;
         }
@@ -58,9 +66,10 @@ void SweepPacks::store(SweepState& state) const {
 }
 
 /// L⁻ᵀw', from the last number to the first.
-void SweepPacks::restore_velocity(const Body& body, const double* from, double* w) const {
+template <class Real>
+void SweepPacks<Real>::restore_velocity(const Body& body, const Real* from, double* w) const {
   for (int k = kBodySize - 1; k >= 0; --k) {
-    double sum = from[k];
+    double sum = from[k] * unit_;
     if (body.factor >= 0)
       for (int j = k + 1; j < kBodySize; ++j)
         sum -= factors_[body.factor + j * kBodySize + k] * w[j];
@@ -68,13 +77,25 @@ void SweepPacks::restore_velocity(const Body& body, const double* from, double* 
   }
 }
 
-void SweepPacks::set_scales(std::span<const double> scale) {
-  for (SweepPack& pack : std::span(packs_).first(num_packs_))
+template <class Real>
+void SweepPacks<Real>::set_scales(std::span<const double> scale) {
+  for (Pack& pack : std::span(packs_).first(num_packs_))
     for (int lane = 0; lane < kLanes && pack.contact[lane] >= 0; ++lane) {
+      const int contact = pack.contact[lane];
       const double ratio =
-          std::sqrt(blocks_->omega(pack.contact[lane])) / scale[pack.contact[lane]];
-      pack.rate[lane] = std::isfinite(ratio * ratio) ? ratio * ratio : 0;
+          (kIsSingle ? unit_ : std::sqrt(blocks_->omega(contact))) / scale[contact];
+      const Real rate = static_cast<Real>(ratio * ratio);
+      pack.rate[lane] = std::isfinite(rate) ? rate : 0;
     }
 }
+
+template void SweepPacks<double>::load(const SweepState&);
+template void SweepPacks<float>::load(const SweepState&);
+template void SweepPacks<double>::scale_velocity(const Body&, const double*, double*) const;
+template void SweepPacks<float>::scale_velocity(const Body&, const double*, double*) const;
+template void SweepPacks<double>::store(SweepState&) const;
+template void SweepPacks<float>::store(SweepState&) const;
+template void SweepPacks<double>::set_scales(std::span<const double>);
+template void SweepPacks<float>::set_scales(std::span<const double>);
 
 }  // namespace stiction

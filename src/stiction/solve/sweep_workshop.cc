@@ -1,5 +1,7 @@
 #include "stiction/solve/sweep_workshop.h"
 
+#include <algorithm>
+
 namespace stiction {
 namespace {
 
@@ -13,25 +15,53 @@ bool SweepWorkshop::lay_out(const StepProblem& problem, StoppingMeasure measure,
   const bool is_known = problem_ == &problem;
   problem_ = nullptr;
   if (!is_known) {
-    has_order_ = false;
+    has_order_ = is_start_measured = false;
     if (!blocks.assemble(problem, workers)) return false;
   }
   const bool asks_the_same = asks_certificate(measure) == asks_certificate(measure_) &&
                              asks_published(measure) == asks_published(measure_);
-  if (!is_known || !asks_the_same) residual.prepare(problem, blocks, measure);
+  if (!is_known || !asks_the_same) {
+    residual.prepare(problem, blocks, measure);
+    is_start_measured = false;
+  }
   measure_ = measure;
   problem_ = &problem;
   return true;
 }
 
-void SweepWorkshop::begin_sweeps() {
+bool SweepWorkshop::knows_start(const StepSolution& solution) const {
+  const auto num_joints = static_cast<std::size_t>(blocks.num_bilateral());
+  return is_start_measured && solution.lambda.size() == num_joints &&
+         solution.lambda.size() + solution.r.size() ==
+             static_cast<std::size_t>(blocks.num_rows()) &&
+         std::equal(solution.lambda.begin(), solution.lambda.end(), state.x()) &&
+         std::equal(solution.r.begin(), solution.r.end(), state.x() + num_joints);
+}
+
+const SweepOrder& SweepWorkshop::find_order() {
   if (!has_order_) {
     sweep.find_order(blocks);
-    has_packs_ =
-        blocks.num_units() >= kFewestPacked && packs.lay_out(*problem_, blocks, sweep.order());
+    double_packs.is_laid_out = single_packs.is_laid_out = false;
   }
   has_order_ = true;
+  return sweep.order();
+}
+
+void SweepWorkshop::begin_sweeps() {
+  (void)find_order();
   sweep.begin(blocks);
 }
+
+template <class Real>
+bool SweepWorkshop::lay_out(PackDesk<Real>& desk) {
+  if (!desk.is_laid_out)
+    desk.is_possible =
+        blocks.num_units() >= kFewestPacked && desk.packs.lay_out(*problem_, blocks, sweep.order());
+  desk.is_laid_out = true;
+  return desk.is_possible;
+}
+
+template bool SweepWorkshop::lay_out(PackDesk<double>&);
+template bool SweepWorkshop::lay_out(PackDesk<float>&);
 
 }  // namespace stiction

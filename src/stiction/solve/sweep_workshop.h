@@ -20,33 +20,52 @@
 
 namespace stiction {
 
+/// What sweeps in packs need, in one precision.
+template <class Real>
+struct PackDesk {
+  SweepPacks<Real> packs;
+  PackFocus<Real> focus;
+  NsgsAccelerator<Real> accelerator;
+  bool is_laid_out = false;  // or found not to be possible
+  bool is_possible = false;
+};
+
 struct SweepWorkshop {
   /// Fills blocks and residual, unless they are those of the problem. False if a mass block is
   /// singular or a local matrix is not finite. Workers must outlive the layout.
   bool lay_out(const StepProblem& problem, StoppingMeasure measure, WorkerPool* workers);
-  /// Finds the order of the sweep, and the packs that it may be made in, unless they are known, and
-  /// lets the sweep begin anew.
+  /// The order of sweeps, found unless it is known.
+  const SweepOrder& find_order();
+  /// Finds it, too, and lets the sweep begin anew.
   void begin_sweeps();
-  /// Whether `packs` may be used.
-  bool has_packs() const { return has_packs_; }
-  void forget() { problem_ = nullptr; }
+  /// Packs for the sweeps that have begun, unless they are known; false if there cannot be any, or
+  /// they would not be worth while.
+  template <class Real>
+  bool lay_out(PackDesk<Real>& desk);
+  void forget() {
+    problem_ = nullptr;
+    is_start_measured = false;
+  }
+  /// Whether the state is that of these impulses, and its residual was measured.
+  bool knows_start(const StepSolution& solution) const;
 
   ContactBlocks blocks;
   GaussSeidelResidual residual;
   SweepState state;
   NsgsSweep sweep;
-  NsgsAccelerator accelerator;
   SweepFocus focus;
-  SweepPacks packs;
-  PackFocus pack_focus;
+  PackDesk<double> double_packs;  // its accelerator also serves sweeps without packs
+  PackDesk<float> single_packs;
   std::vector<double> weight;  // √ω per row
   std::vector<double> scale;   // of the motion of units, for packs
   std::vector<double> best;    // impulses of the best state seen
+  /// Set by a method that leaves the state as it was started from, for the next one.
+  bool is_start_measured = false;
 
  private:
   const StepProblem* problem_ = nullptr;  // of the layout
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;
-  bool has_order_ = false, has_packs_ = false;
+  bool has_order_ = false;
 };
 
 /// The one given, or one of its own.
