@@ -43,6 +43,11 @@ TYPED_TEST(LongVectorsOf, HaveTheSameBitsWithNarrowVectors) {
       for (int i = 0; i < n; ++i) EXPECT_EQ(out[i], a[i] - b[i]);
       loops->subtract_weighted(c.data(), a.data(), b.data(), n, out.data());
       for (int i = 0; i < n; ++i) EXPECT_EQ(out[i], c[i] * (a[i] - b[i]));
+      std::vector<TypeParam> last = a;
+      out = b;
+      loops->carry_on(TypeParam(0.8), n, last.data(), out.data());
+      for (int i = 0; i < n; ++i) EXPECT_EQ(out[i], b[i] + TypeParam(0.8) * (b[i] - a[i]));
+      EXPECT_EQ(last, b);
     }
   }
 }

@@ -36,7 +36,8 @@ std::vector<StepProblem> many_problems() {
 TEST(Nsgs, DoesNotAllocateOnceWarm) {
   const std::vector<StepProblem> problems = many_problems();
   for (const Acceleration acceleration :
-       {Acceleration::kNone, Acceleration::kNncg, Acceleration::kAnderson, Acceleration::kHybrid}) {
+       {Acceleration::kNone, Acceleration::kNncg, Acceleration::kAnderson, Acceleration::kMomentum,
+        Acceleration::kHybrid}) {
     NsgsSolver solver({.max_iterations = 300, .acceleration = acceleration});
     expect_no_allocation_once_warm(solver, problems);
   }

@@ -255,6 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
                       NsgsOptions{.acceleration = Acceleration::kNone, .relaxation = 1.3},
                       NsgsOptions{.acceleration = Acceleration::kNncg},
                       NsgsOptions{.acceleration = Acceleration::kAnderson, .depth = 5},
+                      NsgsOptions{.acceleration = Acceleration::kMomentum},
                       NsgsOptions{.acceleration = Acceleration::kAnderson, .alternates = true},
                       NsgsOptions{.measure = StoppingMeasure::kPublished},
                       NsgsOptions{.measure = StoppingMeasure::kBoth}));

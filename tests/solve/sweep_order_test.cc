@@ -124,7 +124,7 @@ void expect_same_bits(const StepProblem& problem, const MakeSolver& make) {
 TEST(Threads, SweepsGiveTheSameBits) {
   const StepProblem problem = pile();
   for (const Acceleration acceleration :
-       {Acceleration::kNone, Acceleration::kNncg, Acceleration::kAnderson})
+       {Acceleration::kNone, Acceleration::kNncg, Acceleration::kAnderson, Acceleration::kMomentum})
     for (const bool alternates : {false, true})
       expect_same_bits(problem, [&](WorkerPool* workers) {
         return std::make_unique<NsgsSolver>(NsgsOptions{.tolerance = 1e-7,

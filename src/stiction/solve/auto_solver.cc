@@ -68,6 +68,7 @@ constexpr int kSomeDiscs = 60;
 /// some in every step.
 constexpr int kWarmSweeps = 300;
 constexpr int kWarmStall = 50;
+constexpr int kPackPatience = 10;
 /// Of what is acceptable: what moves needs no better answers, and they cost three times as much for
 /// every digit.
 constexpr double kEnough = 0.7;
@@ -217,7 +218,7 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
 bool is_hopeless(Method method, const Traits& traits) {
   using enum Method;
   const bool is_newton = method == kNewton || method == kColdNewton || method == kInteriorPoint;
-  return is_newton && traits.is_smooth && traits.is_loose && traits.num_contacts > kMostColdDiscs;
+  return is_newton && traits.is_smooth && traits.num_contacts > kMostColdDiscs;
 }
 
 bool all_finite(const std::vector<double>& values) {
@@ -321,6 +322,7 @@ class AutoSolver::Team {
                       .start_measure = precise(options.measure),
                       .least_sweeps = kLeastSweeps,
                       .shortens_start = options.is_for_steps(),
+                      .pack_patience = options.is_for_steps() ? kPackPatience : 1,
                       .check_gap = kCheckGap,
                       .focuses = options.is_for_steps(),
                       .workers = workers},

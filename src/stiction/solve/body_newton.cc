@@ -16,6 +16,9 @@ constexpr double kCompliance = 1e-4;
 /// Balance is found when the defect has fallen by this factor, or not in so many steps.
 constexpr double kBalance = 1e-4;
 constexpr int kMaxSteps = 6;
+/// Where statuses are right it has fallen to this share after the first two steps, and after one
+/// where nothing moves; where they are not, six do no better.
+constexpr double kFirstGain = 0.1;
 
 /// A search ends where the slope is this share of the first one.
 constexpr double kSearchGain = 0.1;
@@ -84,7 +87,11 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
       w_.assign(problem.num_dofs(), 0.0);
     else
       find_origin(problem);
-    if (!find_balance(problem, report.iterations)) break;
+    const int num_first_steps = is_cold || !options_.leaves_motion ? 2 : 1;
+    if (!find_balance(problem, num_first_steps, report.iterations)) {
+      report.has_answer = !is_cold;
+      break;
+    }
     const double before = level;
     level = judge_.evaluate_impulses(blocks_, state_);
     if (is_cold && moves(problem)) {
@@ -102,6 +109,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
     // Statuses settle in the first iterations, or not at all.
     has_gained = iteration <= kSettling ? level < kHopeless : level <= kLeastGain * before;
   }
+  if (!report.has_answer) return report;
   if (is_accepted(problem, solution, options_.tolerance))
     report.status = SolverStatus::kConverged;
   else if (!solution.is_finite()) {
@@ -365,11 +373,13 @@ void BodyNewton::find_origin(const StepProblem& problem) {
 ///   ½‖w − M̂⁻¹p‖² + Σ ε/2 ‖x(w)‖²
 ///
 /// while the shifts are kept, and if M̂ is symmetric. Newton's method with a search along its steps.
-bool BodyNewton::find_balance(const StepProblem& problem, int& num_factorisations) {
+bool BodyNewton::find_balance(const StepProblem& problem, int num_first_steps,
+                              int& num_factorisations) {
   guess_ = impulses_;
   double defect = respond(problem);
-  const double enough = kBalance * defect;
+  const double enough = kBalance * defect, promising = kFirstGain * defect;
   for (int k = 0; k < kMaxSteps && defect > enough; ++k) {
+    if (k == num_first_steps && defect > promising) return false;
     fill_matrix(problem);
     ++num_factorisations;
     if (!lu_.factor(matrix_, no_shift_)) return false;

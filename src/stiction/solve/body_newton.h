@@ -75,7 +75,7 @@ class BodyNewton final : public Solver {
   void add_unit(int unit, int entry);
   void press_contacts();
   void find_origin(const StepProblem& problem);
-  bool find_balance(const StepProblem& problem, int& num_factorisations);
+  bool find_balance(const StepProblem& problem, int num_first_steps, int& num_factorisations);
   double search(const StepProblem& problem);
   bool is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance);
   bool moves(const StepProblem& problem) const;

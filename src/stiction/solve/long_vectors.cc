@@ -47,6 +47,15 @@ STICTION_INLINE void compute_both(const Real* a, const Real* b, const Real* c, i
 }
 
 template <class Real>
+STICTION_INLINE void carry(Real factor, int n, Real* __restrict last, Real* __restrict z) {
+  for (int i = 0; i < n; ++i) {
+    const Real now = z[i];
+    z[i] = now + factor * (now - last[i]);
+    last[i] = now;
+  }
+}
+
+template <class Real>
 struct Plain {
   static double dot(const Real* a, const Real* b, int n) { return compute_dot(a, b, n); }
   static void dot_both(const Real* a, const Real* b, const Real* c, int n, double* out) {
@@ -62,12 +71,13 @@ struct Plain {
   static void take_off(Real factor, const Real* a, int n, Real* __restrict out) {
     for (int i = 0; i < n; ++i) out[i] -= factor * a[i];
   }
+  static void carry_on(Real factor, int n, Real* last, Real* z) { carry(factor, n, last, z); }
 };
 
 template <class Real>
-constexpr LongVectors<Real> kPlain = {Plain<Real>::dot, Plain<Real>::dot_both,
+constexpr LongVectors<Real> kPlain = {Plain<Real>::dot,      Plain<Real>::dot_both,
                                       Plain<Real>::subtract, Plain<Real>::subtract_weighted,
-                                      Plain<Real>::take_off};
+                                      Plain<Real>::take_off, Plain<Real>::carry_on};
 
 #if defined(__x86_64__)
 #define STICTION_WIDE [[gnu::target("avx2")]]
@@ -90,11 +100,15 @@ struct Wide {
   STICTION_WIDE static void take_off(Real factor, const Real* a, int n, Real* __restrict out) {
     for (int i = 0; i < n; ++i) out[i] -= factor * a[i];
   }
+  STICTION_WIDE static void carry_on(Real factor, int n, Real* last, Real* z) {
+    carry(factor, n, last, z);
+  }
 };
 
 template <class Real>
-constexpr LongVectors<Real> kWide = {Wide<Real>::dot, Wide<Real>::dot_both, Wide<Real>::subtract,
-                                     Wide<Real>::subtract_weighted, Wide<Real>::take_off};
+constexpr LongVectors<Real> kWide = {Wide<Real>::dot,      Wide<Real>::dot_both,
+                                     Wide<Real>::subtract, Wide<Real>::subtract_weighted,
+                                     Wide<Real>::take_off, Wide<Real>::carry_on};
 #endif
 
 }  // namespace

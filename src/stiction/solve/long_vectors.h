@@ -17,6 +17,8 @@ struct LongVectors {
   void (*subtract_weighted)(const Real* weight, const Real* a, const Real* b, int n, Real* out);
   /// out −= factor a.
   void (*take_off)(Real factor, const Real* a, int n, Real* out);
+  /// z += factor (z − last), and last becomes what z was.
+  void (*carry_on)(Real factor, int n, Real* last, Real* z);
 
   /// Those for this processor.
   static const LongVectors& chosen();

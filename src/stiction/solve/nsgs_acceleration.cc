@@ -33,9 +33,10 @@ void NsgsAccelerator<Real>::prepare(Acceleration kind, int depth, std::vector<Re
   size_ = size;
   forget();
   if (kind == Acceleration::kNone) return;
+  image_.resize(size);
+  if (kind == Acceleration::kMomentum) return;
   weight_ = weight;
   start_.resize(size);
-  image_.resize(size);
   defect_.resize(num_rows_);
   last_defect_.resize(num_rows_);
   if (kind == Acceleration::kNncg) {
@@ -54,10 +55,10 @@ void NsgsAccelerator<Real>::forget() {
   std::fill(direction_.begin(), direction_.end(), Real{0});
 }
 
-/// Anderson's method needs the impulses of the start only.
+/// Anderson's method needs the impulses of the start only, momentum nothing of it.
 template <class Real>
 void NsgsAccelerator<Real>::remember(std::span<const Real> z) {
-  if (kind_ == Acceleration::kNone) return;
+  if (kind_ == Acceleration::kNone || kind_ == Acceleration::kMomentum) return;
   const int size = kind_ == Acceleration::kNncg ? size_ : num_rows_;
   std::copy(z.begin(), z.begin() + size, start_.begin());
 }
@@ -110,6 +111,7 @@ void NsgsAccelerator<Real>::measure_defect(std::span<const Real> z, Products& pr
 template <class Real>
 void NsgsAccelerator<Real>::extrapolate(std::span<Real> z) {
   if (kind_ == Acceleration::kNone) return;
+  if (kind_ == Acceleration::kMomentum) return carry_on(z);
   Products products;
   measure_defect(z, products);
   const double square = products.square;
@@ -126,6 +128,18 @@ void NsgsAccelerator<Real>::extrapolate(std::span<Real> z) {
     extrapolate_conjugate(ratio, z);
   else
     extrapolate_anderson(products, z);
+}
+
+template <class Real>
+void NsgsAccelerator<Real>::carry_on(std::span<Real> z) {
+  if (has_last_)
+    run_numbers(workers_, size_, kGrain, [&](int begin, int end) {
+      LongVectors<Real>::chosen().carry_on(momentum_, end - begin, image_.data() + begin,
+                                           z.data() + begin);
+    });
+  else
+    std::copy(z.begin(), z.end(), image_.begin());
+  has_last_ = true;
 }
 
 template <class Real>

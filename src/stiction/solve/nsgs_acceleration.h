@@ -2,14 +2,17 @@
 // next start is extrapolated from G(z) and the recent past.
 //
 //   NNCG      (Silcowitz-Hansen, Niebe, Erleben 2010): the defect f = G(z) − z plays the gradient
-//   of a
-//             nonlinear conjugate gradient method of Fletcher and Reeves; restart when ‖f‖ grows.
+//             of a nonlinear conjugate gradient method of Fletcher and Reeves; restart when ‖f‖
+//             grows.
 //   Anderson  the affine combination of the last m + 1 points with the least combined defect.
+//   momentum  (Polyak's heavy ball): G(z) plus a share β of the way from the G(z) before it. It
+//             learns nothing that a contact which changes its state could make wrong.
 //
-//   hybrid    Anderson at first, NNCG for what takes long; NsgsSolver changes over.
+//   hybrid    at first momentum where sweeps are in packs and Anderson's method elsewhere, NNCG for
+//             what takes long; NsgsSolver changes over.
 //
-// A safeguard returns to the last plain G(z) when the defect after an extrapolation is much larger
-// than before it. Defects are measured in √J, so units do not matter.
+// A safeguard of the first two returns to the last plain G(z) when the defect after an
+// extrapolation is much larger than before it. Defects are measured in √J, so units do not matter.
 #pragma once
 
 #include <span>
@@ -19,7 +22,7 @@
 
 namespace stiction {
 
-enum class Acceleration { kNone, kNncg, kAnderson, kHybrid };
+enum class Acceleration { kNone, kNncg, kAnderson, kMomentum, kHybrid };
 
 /// `Real`, double or float, is what z is made of.
 template <class Real>
@@ -34,6 +37,8 @@ class NsgsAccelerator {
   /// Call after the sweep: z = G(remembered) becomes the start of the next one.
   void extrapolate(std::span<Real> z);
   void forget();
+  /// β of momentum from now on, in [0, 1).
+  void set_momentum(double beta) { momentum_ = static_cast<Real>(beta); }
 
  private:
   void extrapolate_conjugate(double ratio, std::span<Real> z);
@@ -43,6 +48,7 @@ class NsgsAccelerator {
     double square = 0;
     double of_step[kMaxDepth], of_defect[kMaxDepth];
   };
+  void carry_on(std::span<Real> z);
   void extrapolate_anderson(const Products& products, std::span<Real> z);
   void append_step(const Products& products);
   void solve_least_squares(const Products& products, double* gamma) const;
@@ -54,6 +60,7 @@ class NsgsAccelerator {
   }
 
   Acceleration kind_ = Acceleration::kNone;
+  Real momentum_ = 0;
   int depth_ = 0, num_rows_ = 0, size_ = 0;
   int count_ = 0, newest_ = 0;  // columns in use, and the last one written
   bool has_last_ = false, is_extrapolated_ = false;

@@ -24,6 +24,10 @@ constexpr double kQuietShare = 1e-3;
 constexpr int kAndersonSweeps = 200;
 constexpr int kAndersonPatience = 40;
 
+/// β of momentum. In piles whose contacts change from stick to slip and back 0.9 keeps some of them
+/// changing for ever, and 0.7 takes half as many sweeps again.
+constexpr double kMomentum = 0.8;
+
 /// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
 constexpr int kRefresh = 100;
 
@@ -146,16 +150,18 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   if (options_.max_iterations == 0) return {SolverStatus::kMaxIterations, 0};
   for (int number = 1, due = 1;; ++number) {
     sweep(number);
-    const bool is_last = count(number) >= options_.max_iterations || deadline.has_passed();
+    const int most = options_.max_iterations * patience();
+    const bool is_last = count(number) >= most || deadline.has_passed();
     bool is_focused = false;
     if (is_last || (number >= due && !is_far_off(number))) {
-      due = has_changes() ? number + 1 : next_check(number, options_.check_gap);
+      due = has_changes() ? number + 1 + std::min(number / 32, kLongestGap)
+                          : next_check(number, options_.check_gap);
       const double level = evaluate_and_focus(number, deadline, is_focused);
-      const int done = std::min(count(number), options_.max_iterations);
+      const int done = std::min(count(number), most);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
         return {SolverStatus::kConverged, done};
       const bool has_stalled =
-          options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps;
+          options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps * patience();
       if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, done};
       if (is_last || has_stalled) return {SolverStatus::kMaxIterations, done};
       if (is_rounding(number, level)) {
@@ -181,9 +187,11 @@ double NsgsSolver::evaluate_and_focus(int number, const Deadline& deadline, bool
   return level;
 }
 
-bool NsgsSolver::is_anderson() const {
-  return options_.acceleration == Acceleration::kAnderson ||
-         (options_.acceleration == Acceleration::kHybrid && !has_changed_over_);
+/// The kind in use.
+Acceleration NsgsSolver::acceleration() const {
+  if (options_.acceleration != Acceleration::kHybrid) return options_.acceleration;
+  if (has_changed_over_) return Acceleration::kNncg;
+  return is_packed() ? Acceleration::kMomentum : Acceleration::kAnderson;
 }
 
 /// √ω per impulse.
@@ -257,7 +265,8 @@ void NsgsSolver::refresh() {
 
 /// Ends sweep `number`: its result becomes the start of the next one. The first sweep is not part
 /// of the history: it comes from no impulses at all and says little about those to come. In packs
-/// an extrapolation takes as long as a sweep, so that it is made of every second one.
+/// an extrapolation other than by momentum takes as long as a sweep, so that it is made of every
+/// second one.
 void NsgsSolver::accelerate(int number) {
   is_extrapolated_ = is_focused_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
@@ -268,19 +277,22 @@ void NsgsSolver::accelerate(int number) {
     prepare_acceleration(number);
     return;
   }
-  if (number - pair_start_ < (options_.alternates || is_packed() ? 2 : 1)) return;
-  with_accelerator([](auto& accelerator, auto values) {
+  const bool carries_on = acceleration() == Acceleration::kMomentum;
+  const bool is_paired = options_.alternates || (is_packed() && !carries_on);
+  if (number - pair_start_ < (is_paired ? 2 : 1)) return;
+  with_accelerator([&](auto& accelerator, auto values) {
+    accelerator.set_momentum(kMomentum);
     accelerator.extrapolate(values);
     accelerator.remember(values);
   });
-  is_extrapolated_ = true;
+  is_extrapolated_ = !carries_on;
   pair_start_ = number;
 }
 
 /// From the state after sweep `number` on.
 void NsgsSolver::prepare_acceleration(int number) {
   if (options_.acceleration == Acceleration::kNone) return;
-  const Acceleration kind = is_anderson() ? Acceleration::kAnderson : Acceleration::kNncg;
+  const Acceleration kind = acceleration();
   const auto prepare = [&](auto& accelerator, const auto& weight, auto values) {
     accelerator.prepare(kind, options_.depth, weight, static_cast<int>(values.size()),
                         options_.workers);
@@ -338,7 +350,7 @@ void NsgsSolver::sweep(int number) {
   NsgsSweep::Step step;
   step.is_forward = !options_.alternates || number % 2 == 1;
   step.relaxation = options_.relaxation;
-  if (options_.freezes && !is_anderson() && number > kRevisit) {
+  if (options_.freezes && acceleration() == Acceleration::kNncg && number > kRevisit) {
     double total = 0;
     for (int i = 0; i < blocks_.num_units(); ++i)
       for (int row = blocks_.unit(i).row; row < blocks_.unit(i + 1).row; ++row)

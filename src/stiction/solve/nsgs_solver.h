@@ -35,6 +35,9 @@ struct NsgsOptions {
   StoppingMeasure start_measure = StoppingMeasure::kCertificate;
   int least_sweeps = 0;
   bool shortens_start = false;  // see SweepState::shorten
+  /// In packs, where a sweep takes a tenth of the time, this many times as many are made before
+  /// they end or are given up.
+  int pack_patience = 1;
   /// At least so many sweeps between checks after the first, 1 to 20. Packs tell when a check is
   /// worth while.
   int check_gap = 1;
@@ -76,10 +79,11 @@ class NsgsSolver : public Solver {
   bool focus(int number, const Deadline& deadline);
   bool focus_packs(int number, const Deadline& deadline);
   int count(int number) const;
+  int patience() const { return is_packed() ? options_.pack_patience : 1; }
   double evaluate(int number);
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);
-  bool is_anderson() const;
+  Acceleration acceleration() const;
   const std::vector<double>& weigh_impulses();
   bool has_changes() const;
   bool is_far_off(int number) const;
