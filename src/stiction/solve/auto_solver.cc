@@ -415,6 +415,7 @@ class AutoSolver::Team {
     const double seconds = deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0;
     solver(method).set_time_limit(seconds);
     body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
+    body_newton_.set_leaves_motion(place < 0 && traits.num_contacts > kSomeDiscs);
     run(problem, solver(method),
         is_cold     ? cold_
         : is_newton ? start
@@ -566,6 +567,7 @@ class AutoSolver::Team {
     if (method != Method::kBodyNewton) {
       trial_ = solution;
       body_newton_.set_leaves_rest(false);
+      body_newton_.set_leaves_motion(false);
       const SolverReport outcome = body_newton_.solve(problem, trial_);
       report.iterations += outcome.iterations;
       if (outcome.status == SolverStatus::kConverged) {

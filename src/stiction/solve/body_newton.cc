@@ -28,8 +28,9 @@ constexpr int kMaxTrials = 6;
 /// above this level.
 constexpr int kSettling = 3;
 constexpr double kLeastGain = 0.5, kHopeless = 1e-3;
-/// A start beyond this is of another motion, and its statuses are.
-constexpr double kFarStart = 3e-4;
+/// A start beyond this is of another motion, and its statuses are. In logs that roll starts with
+/// more than this error of motion (T23) all failed, and hardly one with less.
+constexpr double kFarStart = 3e-4, kFarMotion = 1e-5;
 /// Share of the speed of free motion up to which a contact that opens counts as closed.
 constexpr double kTouch = 1e-3;
 /// Share of the impulse that would stop a body at such a contact. Walls are found with shares from
@@ -72,6 +73,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   report.has_answer = false;  // none that the caller does not have
   workshop_->is_start_measured = true;
   if (!is_cold && !(level <= kFarStart)) return report;
+  if (!is_cold && leaves_motion_ && !(judge_.last_levels().motion <= kFarMotion)) return report;
   if (!is_cold && options_.leaves_motion && moves(problem)) return report;
   if (!(level <= options_.tolerance) && is_too_large()) return report;
   workshop_->is_start_measured = false;

@@ -54,6 +54,8 @@ class BodyNewton final : public Solver {
   const Certifier* certifier() const override { return &acceptance_.certifier(); }
   /// Whether problems that rest are left, without an answer, to methods that are exact there.
   void set_leaves_rest(bool leaves) { leaves_rest_ = leaves; }
+  /// The same for starts by which contacts move, of a step before this one.
+  void set_leaves_motion(bool leaves) { leaves_motion_ = leaves; }
 
  private:
   /// Impulse of a unit and −∂x/∂u, 3 × 3 row by row.
@@ -83,7 +85,7 @@ class BodyNewton final : public Solver {
   bool is_too_large() const;
 
   BodyNewtonOptions options_;
-  bool leaves_rest_ = false;
+  bool leaves_rest_ = false, leaves_motion_ = false;
   Acceptance acceptance_;
   std::shared_ptr<SweepWorkshop> workshop_;
   bool is_alone_;  // in its workshop

@@ -25,8 +25,9 @@ constexpr int kAndersonSweeps = 200;
 constexpr int kAndersonPatience = 40;
 
 /// β of momentum. In piles whose contacts change from stick to slip and back 0.9 keeps some of them
-/// changing for ever, and 0.7 takes half as many sweeps again.
-constexpr double kMomentum = 0.8;
+/// changing for ever, and 0.7 takes half as many sweeps again. What takes long gets both in turn.
+constexpr double kMomentum = 0.8, kLargeMomentum = 0.9;
+constexpr int kMomentumSweeps = 200;
 
 /// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
 constexpr int kRefresh = 100;
@@ -34,10 +35,11 @@ constexpr int kRefresh = 100;
 /// A refused answer makes the target smaller by at most this factor at once.
 constexpr double kStrictest = 0.01;
 
-/// A sweep that changes this much more than the target, in the same measure, does not end at it.
-/// What is measured at such times, and how often at least, only says whether sweeps get on.
-constexpr double kFarOff = 1;
-constexpr int kLongestGap = 25;
+/// A sweep that changes at most so much more than the target, in the same measure, may end at it.
+/// An answer that is refused nevertheless gets some more. What is measured at other times, and how
+/// often, says whether sweeps get on.
+constexpr double kPromising = 2;
+constexpr int kAfterRefusal = 3, kLongestGap = 25;
 
 /// Tolerances from which on sweeps begin in single precision: (T23) then asks for 3·10⁻⁴ of the
 /// motion of a contact or less.
@@ -150,24 +152,28 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   if (options_.max_iterations == 0) return {SolverStatus::kMaxIterations, 0};
   for (int number = 1, due = 1;; ++number) {
     sweep(number);
-    const int most = options_.max_iterations * patience();
+    const int most = options_.max_iterations * patience(), done = std::min(count(number), most);
     const bool is_last = count(number) >= most || deadline.has_passed();
     bool is_focused = false;
-    if (is_last || (number >= due && !is_far_off(number))) {
-      due = has_changes() ? number + 1 + std::min(number / 32, kLongestGap)
-                          : next_check(number, options_.check_gap);
+    if (!is_last && number >= due && is_promising(number)) {
+      store_packs();
+      if (is_answer(problem, solution)) return {SolverStatus::kConverged, done};
+      ++num_misses_;
+      due = number + kAfterRefusal + number / 8;
+    } else if (is_last || (number >= due && !is_far_off(number))) {
+      due = has_changes() ? number + 1 : next_check(number, options_.check_gap);
       const double level = evaluate_and_focus(number, deadline, is_focused);
-      const int done = std::min(count(number), most);
+      const int after = std::min(count(number), most);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
-        return {SolverStatus::kConverged, done};
+        return {SolverStatus::kConverged, after};
       const bool has_stalled =
           options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps * patience();
-      if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, done};
-      if (is_last || has_stalled) return {SolverStatus::kMaxIterations, done};
-      if (is_rounding(number, level)) {
-        visit_in_double(number);
-        continue;
-      }
+      if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, after};
+      if (is_last || has_stalled) return {SolverStatus::kMaxIterations, after};
+    }
+    if (is_rounding(number)) {
+      visit_in_double(number);
+      continue;
     }
     if (focus_packs(number, deadline)) is_focused = true;
     if (is_focused)
@@ -215,10 +221,9 @@ void NsgsSolver::choose_visits() {
 }
 
 /// Whether single precision is what sweeps do not get beyond.
-bool NsgsSolver::is_rounding(int number, double level) {
-  if (visits_ != Visits::kInSinglePacks) return false;
-  if (change_ <= target_ && level > target_) ++num_misses_;
-  return num_misses_ > kMostMisses || number - last_gain_ >= kSinglePatience;
+bool NsgsSolver::is_rounding(int number) const {
+  return visits_ == Visits::kInSinglePacks &&
+         (num_misses_ > kMostMisses || number - last_gain_ >= kSinglePatience);
 }
 
 /// From the state that sweeps in single precision have come to.
@@ -236,14 +241,17 @@ void NsgsSolver::visit_in_double(int number) {
 /// Whether sweeps tell what they change in the terms of the residual.
 bool NsgsSolver::has_changes() const { return is_packed() && asks_certificate(options_.measure); }
 
-/// Whether the last sweep changed so much that its result need not be measured, or comes after an
-/// extrapolation, which the next one has to show the worth of. Between sweeps over parts every
-/// second one is enough.
+/// Whether the last sweep changed so little that the judge may be asked at once: what it leaves is
+/// less than what it changed, and of 180 such answers he refused 9.
+bool NsgsSolver::is_promising(int number) const {
+  return has_changes() && options_.asks_judge && !is_extrapolated_ &&
+         number >= options_.least_sweeps && change_ <= kPromising * target_;
+}
+
+/// Whether the result of the last sweep need not be measured. In packs that is only done to see
+/// whether sweeps get on.
 bool NsgsSolver::is_far_off(int number) const {
-  if (!has_changes()) return false;
-  if (is_extrapolated_ || (is_focused_ && number % 2 == 0)) return true;
-  if (number - last_evaluation_ >= kLongestGap) return false;
-  return change_ > kFarOff * target_ || number < options_.least_sweeps;
+  return has_changes() && number - last_evaluation_ < kLongestGap;
 }
 
 void NsgsSolver::load_packs() {
@@ -281,7 +289,7 @@ void NsgsSolver::accelerate(int number) {
   const bool is_paired = options_.alternates || (is_packed() && !carries_on);
   if (number - pair_start_ < (is_paired ? 2 : 1)) return;
   with_accelerator([&](auto& accelerator, auto values) {
-    accelerator.set_momentum(kMomentum);
+    accelerator.set_momentum(number / kMomentumSweeps % 2 == 0 ? kMomentum : kLargeMomentum);
     accelerator.extrapolate(values);
     accelerator.remember(values);
   });
@@ -395,13 +403,19 @@ bool NsgsSolver::confirm_start(const StepProblem& problem, StepSolution& solutio
 
 /// Asks the judge; if the answer is refused, the next one has to be better by what it lacked.
 bool NsgsSolver::confirm(const StepProblem& problem, StepSolution& solution) {
+  double measured = 0;
+  if (is_answer(problem, solution, &measured)) return true;
+  target_ *= std::clamp(0.5 * options_.tolerance / measured, kStrictest, 0.5);
+  return false;
+}
+
+bool NsgsSolver::is_answer(const StepProblem& problem, StepSolution& solution, double* measured) {
   if (blocks_.has_bodies()) state_.refresh(blocks_);  // w then belongs to the impulses, to the bit
   state_.store(blocks_, solution);
   if (!options_.asks_judge) return true;
-  const double measured = acceptance_.measure(problem, solution);
-  if (measured <= options_.tolerance) return true;
-  target_ *= std::clamp(0.5 * options_.tolerance / measured, kStrictest, 0.5);
-  return false;
+  const double level = acceptance_.measure(problem, solution);
+  if (measured != nullptr) *measured = level;
+  return level <= options_.tolerance;
 }
 
 }  // namespace stiction

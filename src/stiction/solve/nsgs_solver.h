@@ -83,11 +83,13 @@ class NsgsSolver : public Solver {
   double evaluate(int number);
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);
+  bool is_answer(const StepProblem& problem, StepSolution& solution, double* measured = nullptr);
   Acceleration acceleration() const;
   const std::vector<double>& weigh_impulses();
   bool has_changes() const;
+  bool is_promising(int number) const;
   bool is_far_off(int number) const;
-  bool is_rounding(int number, double level);
+  bool is_rounding(int number) const;
   bool is_packed() const { return visits_ != Visits::kOneByOne; }
   void load_packs();
   void store_packs();
@@ -121,8 +123,8 @@ class NsgsSolver : public Solver {
   enum class Visits { kOneByOne, kInSinglePacks, kInDoublePacks };
   Visits visits_ = Visits::kOneByOne;
   bool is_start_measured_ = false;  // by the method before, see SweepWorkshop
-  int num_misses_ = 0;  // sweeps in single precision that changed next to nothing, yet do not do
-  double change_ = 0;   // by the last sweep of packs, in the terms of (T23)
+  int num_misses_ = 0;              // of the judge, after sweeps that changed next to nothing
+  double change_ = 0;               // by the last sweep of packs, in the terms of (T23)
   int last_evaluation_ = 0;
   long part_visits_ = 0;  // of contacts, by sweeps over parts
   /// What the last sweep began after.
