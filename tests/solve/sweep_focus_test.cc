@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kTolerance = 1e-4;
 
-/// Its contacts are swept in packs (pack_focus.h).
+/// Its contacts are swept in packs.
 const StepProblem& large_pile() {
   static const StepProblem problem = testing::sphere_grid({.count = {16, 16, 9}});
   return problem;
@@ -58,69 +58,6 @@ TEST(SweepFocus, HasTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(one.r, three.r);
     EXPECT_EQ(one.w, three.w);
   }
-}
-
-/// Sweeps over parts count by their visits, and what they leave is judged as ever.
-TEST(PackFocus, SolvesALargePileOnAnotherWay) {
-  StepSolution solution, plain;
-  const SolverReport report = NsgsSolver(options_with(true)).solve(large_pile(), solution);
-  EXPECT_EQ(report.status, SolverStatus::kConverged);
-  EXPECT_TRUE(certify(large_pile(), solution).meets(kTolerance));
-  const SolverReport all = NsgsSolver(options_with(false)).solve(large_pile(), plain);
-  EXPECT_NE(solution.r, plain.r);
-  EXPECT_LT(report.iterations, 1.5 * all.iterations);
-}
-
-/// However sweeps over parts are counted, the state after the last one is measured. Sweeps that get
-/// on are measured every 25 otherwise: what was left of the 25th must not be the result of more.
-TEST(PackFocus, MeasuresWhatTheLastSweepLeaves) {
-  NsgsOptions options = options_with(true);
-  const auto residual_after = [&](int most) {
-    options.max_iterations = most;
-    NsgsSolver solver(options);
-    StepSolution solution;
-    EXPECT_LE(solver.solve(large_pile(), solution).iterations, most);
-    return solver.residual();
-  };
-  const double reference = residual_after(25);
-  for (const int most : {46, 47, 50, 51, 54, 59})
-    EXPECT_LT(residual_after(most), reference) << most;
-}
-
-/// Of packs of four slabs the part is taken and given back with its bodies, and nothing else moves.
-TEST(PackFocus, MovesThePartAlone) {
-  const StepProblem& problem = large_pile();
-  ContactBlocks blocks;
-  ASSERT_TRUE(blocks.assemble(problem));
-  SweepOrder whole, some;
-  whole.find(blocks);
-  SweepPacks<double> packs, part;
-  ASSERT_TRUE(packs.lay_out(problem, blocks, whole));
-  SweepState before, after;
-  before.start(blocks, {}, false);
-  packs.load(before);
-  (void)packs.run();
-  packs.store(before);
-  std::vector<char> is_in(blocks.num_units());
-  for (int i = 0; i < blocks.num_units(); ++i) is_in[i] = i % 5 == 0 ? 1 : 0;
-  some.select(whole, is_in);
-  part.select(packs, some);
-  (void)part.run();
-  part.return_to(packs);
-  after = before;
-  packs.store(after);
-  bool has_moved = false;
-  for (int i = 0; i < blocks.num_units(); ++i) {
-    const int row = blocks.unit(i).row;
-    const bool is_same = std::equal(before.x() + row, before.x() + row + 3, after.x() + row);
-    has_moved = has_moved || !is_same;
-    EXPECT_TRUE(is_in[i] || is_same);
-  }
-  EXPECT_TRUE(has_moved);
-  SweepState anew = after;  // velocities belong to the impulses
-  anew.refresh(blocks);
-  // Sums of some ten impulses of at most 1 N s on bodies of 1 kg.
-  for (int k = 0; k < blocks.num_dofs(); ++k) EXPECT_NEAR(anew.w()[k], after.w()[k], 1e-13);
 }
 
 TEST(SweepFocus, IsForLargePilesAfterSomeSweeps) {

@@ -28,6 +28,32 @@ void add_column(double factor, const double* column, int size, double* out) {
   for (int k = 0; k < n; ++k) out[k] += factor * column[k];
 }
 
+/// The same of three columns of six numbers, one after the other.
+void add_three_columns(const double* factor, const double* columns, double* out) {
+  for (int k = 0; k < 6; ++k) {
+    double sum = out[k] + factor[0] * columns[k];
+    sum += factor[1] * columns[6 + k];
+    out[k] = sum + factor[2] * columns[12 + k];
+  }
+}
+
+/// W += J (M̂⁻¹Jᵀ) of a contact of a body whose M̂ is symmetric: one half, and its mirror image.
+void add_symmetric_products(const double* jacobian, double* W) {
+  const double* moved = jacobian + 18;
+  double sum[6] = {};
+  for (int k = 0; k < 6; ++k) {
+    const double x = moved[k], y = moved[6 + k], z = moved[12 + k];
+    sum[0] += jacobian[k] * x;
+    sum[1] += jacobian[k] * y;
+    sum[2] += jacobian[k] * z;
+    sum[3] += jacobian[6 + k] * y;
+    sum[4] += jacobian[6 + k] * z;
+    sum[5] += jacobian[12 + k] * z;
+  }
+  constexpr int kPlace[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+  for (int k = 0; k < 9; ++k) W[k] += sum[kPlace[k]];
+}
+
 /// W += J (M̂⁻¹Jᵀ), with sizes known to the compiler where they are not 0.
 template <int kDim, int kColumns>
 void add_products(const double* jacobian, int dim, int columns, double* W) {
@@ -371,7 +397,9 @@ void ContactBlocks::compute_local_matrix(int i, double* W) const {
   std::fill(W, W + dim * dim, 0.0);
   for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
     const int columns = entries_[e].columns;
-    if (dim == 3 && columns == 6)
+    if (dim == 3 && columns == 6 && is_diagonal_[entries_[e].block])
+      add_symmetric_products(entry_values(e), W);
+    else if (dim == 3 && columns == 6)
       add_products<3, 6>(entry_values(e), 3, 6, W);
     else
       add_products<0, 0>(entry_values(e), dim, columns, W);
@@ -423,6 +451,10 @@ void ContactBlocks::push_block(int block, const double* x, double* w) const {
     const int columns = entry.columns;
     const double* moved =
         entry_values(meeting.entry) + static_cast<std::ptrdiff_t>(unit.dim) * columns;
+    if (unit.dim == 3 && columns == 6) {
+      add_three_columns(x + unit.row, moved, w + entry.dof);
+      continue;
+    }
     for (int a = 0; a < unit.dim; ++a, moved += columns) {
       const double impulse = x[unit.row + a];
       if (impulse == 0) continue;

@@ -41,6 +41,14 @@ double energy(const double* mass, int n, const double* w) {
   return std::max(sum, 0.0);
 }
 
+/// √(x·y) of n numbers, known to the compiler where kSize is not 0.
+template <int kSize>
+double root_of_product(const double* x, const double* y, int n) {
+  double sum = 0;
+  for (int k = 0; k < (kSize > 0 ? kSize : n); ++k) sum += x[k] * y[k];
+  return std::sqrt(std::max(sum, 0.0));
+}
+
 }  // namespace
 
 /// Beyond the cap, where impulses grow against a contradiction, their rounding is an error, too.
@@ -83,9 +91,8 @@ void RelativeMeasure::prepare_norms(const ContactBlocks& blocks, int i) {
     for (int a = 0; a < unit.dim; ++a) {
       const double* jacobian = blocks.entry_values(e) + static_cast<std::ptrdiff_t>(a) * columns;
       const double* moved = jacobian + static_cast<std::ptrdiff_t>(unit.dim) * columns;
-      double sum = 0;
-      for (int k = 0; k < columns; ++k) sum += jacobian[k] * moved[k];
-      const double norm = std::sqrt(std::max(sum, 0.0));
+      const double norm = columns == 6 ? root_of_product<6>(jacobian, moved, 6)
+                                       : root_of_product<0>(jacobian, moved, columns);
       entry_norm_[3 * static_cast<std::size_t>(e) + a] = norm;
       row_norm_[unit.row + a] += norm;
     }

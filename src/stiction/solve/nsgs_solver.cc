@@ -35,18 +35,19 @@ constexpr int kRefresh = 100;
 /// A refused answer makes the target smaller by at most this factor at once.
 constexpr double kStrictest = 0.01;
 
-/// A sweep that changes at most so much more than the target, in the same measure, may end at it.
-/// An answer that is refused nevertheless gets some more. What is measured at other times, and how
-/// often, says whether sweeps get on.
-constexpr double kPromising = 2;
-constexpr int kAfterRefusal = 3, kLongestGap = 25;
+/// A sweep that changes at most so much more than the target, in the same measure, may end at it;
+/// so much of that after an answer that was refused nevertheless. What is measured at other times,
+/// and how often, says whether sweeps get on.
+constexpr double kPromising = 2, kAfterRefusal = 0.6;
+constexpr int kLongestGap = 25;
 
 /// Tolerances from which on sweeps begin in single precision: (T23) then asks for 3·10⁻⁴ of the
 /// motion of a contact or less.
 constexpr double kSingleTolerance = 1e-7;
-/// They go on in double precision after so many sweeps that change nothing to speak of and still
-/// miss the tolerance, or so many that gain nothing.
-constexpr int kMostMisses = 3, kSinglePatience = 150;
+/// They go on in double precision if answers are refused that change by less than this share of the
+/// target, or after so many sweeps that gain nothing.
+constexpr double kLeastPromising = 0.2;
+constexpr int kSinglePatience = 150;
 
 /// Before, errors are everywhere.
 constexpr int kFirstFocus = 8;
@@ -132,12 +133,11 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   best_level_ = gain_level_ = kInfinity;
   target_ = options_.tolerance;
   last_gain_ = 0;
-  part_visits_ = 0;
   pair_start_ = -1;
   is_extrapolated_ = is_focused_ = false;
   has_changed_over_ = is_focus_vain_ = false;
   visits_ = Visits::kOneByOne;
-  num_misses_ = 0;
+  promising_ = kPromising;
   return state_.is_finite();
 }
 
@@ -152,30 +152,26 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   if (options_.max_iterations == 0) return {SolverStatus::kMaxIterations, 0};
   for (int number = 1, due = 1;; ++number) {
     sweep(number);
-    const int most = options_.max_iterations * patience(), done = std::min(count(number), most);
-    const bool is_last = count(number) >= most || deadline.has_passed();
+    const bool is_last = number >= options_.max_iterations * patience() || deadline.has_passed();
     bool is_focused = false;
-    if (!is_last && number >= due && is_promising(number)) {
+    if (!is_last && is_promising(number)) {
       store_packs();
-      if (is_answer(problem, solution)) return {SolverStatus::kConverged, done};
-      ++num_misses_;
-      due = number + kAfterRefusal + number / 8;
+      if (is_answer(problem, solution)) return {SolverStatus::kConverged, number};
+      promising_ *= kAfterRefusal;
     } else if (is_last || (number >= due && !is_far_off(number))) {
       due = has_changes() ? number + 1 : next_check(number, options_.check_gap);
       const double level = evaluate_and_focus(number, deadline, is_focused);
-      const int after = std::min(count(number), most);
       if (level <= target_ && number >= options_.least_sweeps && confirm(problem, solution))
-        return {SolverStatus::kConverged, after};
+        return {SolverStatus::kConverged, number};
       const bool has_stalled =
           options_.stall_sweeps > 0 && number - last_gain_ >= options_.stall_sweeps * patience();
-      if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, after};
-      if (is_last || has_stalled) return {SolverStatus::kMaxIterations, after};
+      if (level == kInfinity && !state_.is_finite()) return {SolverStatus::kNonFinite, number};
+      if (is_last || has_stalled) return {SolverStatus::kMaxIterations, number};
     }
     if (is_rounding(number)) {
       visit_in_double(number);
       continue;
     }
-    if (focus_packs(number, deadline)) is_focused = true;
     if (is_focused)
       restart_acceleration(number);
     else
@@ -223,7 +219,7 @@ void NsgsSolver::choose_visits() {
 /// Whether single precision is what sweeps do not get beyond.
 bool NsgsSolver::is_rounding(int number) const {
   return visits_ == Visits::kInSinglePacks &&
-         (num_misses_ > kMostMisses || number - last_gain_ >= kSinglePatience);
+         (promising_ < kLeastPromising || number - last_gain_ >= kSinglePatience);
 }
 
 /// From the state that sweeps in single precision have come to.
@@ -245,7 +241,7 @@ bool NsgsSolver::has_changes() const { return is_packed() && asks_certificate(op
 /// less than what it changed, and of 180 such answers he refused 9.
 bool NsgsSolver::is_promising(int number) const {
   return has_changes() && options_.asks_judge && !is_extrapolated_ &&
-         number >= options_.least_sweeps && change_ <= kPromising * target_;
+         number >= options_.least_sweeps && change_ <= promising_ * target_;
 }
 
 /// Whether the result of the last sweep need not be measured. In packs that is only done to see
@@ -324,22 +320,6 @@ void NsgsSolver::restart_acceleration(int number) {
     accelerator.remember(values);
   });
   pair_start_ = number;
-}
-
-/// The number of a sweep over everything, and what sweeps over parts come to.
-int NsgsSolver::count(int number) const {
-  return number + static_cast<int>(part_visits_ / std::max(1, blocks_.num_units()));
-}
-
-bool NsgsSolver::focus_packs(int number, const Deadline& deadline) {
-  if (!has_changes() || !options_.focuses || number < kFirstFocus) return false;
-  long visits = 0;
-  with_packs([&](auto& desk) {
-    visits = desk.focus.run(blocks_, workshop_->sweep.order(), target_, options_.depth, deadline,
-                            desk.packs);
-  });
-  part_visits_ += visits;
-  return visits > 0;
 }
 
 /// Sweeps over what is still wrong, if that is little; whether there were any.

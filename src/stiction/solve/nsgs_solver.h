@@ -77,8 +77,6 @@ class NsgsSolver : public Solver {
   void restart_acceleration(int number);
   double evaluate_and_focus(int number, const Deadline& deadline, bool& is_focused);
   bool focus(int number, const Deadline& deadline);
-  bool focus_packs(int number, const Deadline& deadline);
-  int count(int number) const;
   int patience() const { return is_packed() ? options_.pack_patience : 1; }
   double evaluate(int number);
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
@@ -123,10 +121,9 @@ class NsgsSolver : public Solver {
   enum class Visits { kOneByOne, kInSinglePacks, kInDoublePacks };
   Visits visits_ = Visits::kOneByOne;
   bool is_start_measured_ = false;  // by the method before, see SweepWorkshop
-  int num_misses_ = 0;              // of the judge, after sweeps that changed next to nothing
-  double change_ = 0;               // by the last sweep of packs, in the terms of (T23)
+  double promising_ = 0;  // share of the target that a sweep in packs may change at its end
+  double change_ = 0;     // by the last sweep of packs, in the terms of (T23)
   int last_evaluation_ = 0;
-  long part_visits_ = 0;  // of contacts, by sweeps over parts
   /// What the last sweep began after.
   bool is_extrapolated_ = false, is_focused_ = false;
   int pair_start_ = 0;          // the sweep after which the accelerator was last given a start

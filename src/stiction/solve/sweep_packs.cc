@@ -38,7 +38,6 @@ void SweepPacks<Real>::make_room() {
   const auto num_impulses = static_cast<std::size_t>(kImpulses) * num_packs();
   first_body_line_ = static_cast<int>((num_impulses + kLineSize - 1) / kLineSize);
   lines_.assign(first_body_line_ + num_bodies_ + task_start_.size() - 1, {});
-  changes_.assign(num_packs(), {});
 }
 
 template <class Real>
@@ -163,8 +162,6 @@ void SweepPacks<Real>::form_packs(const SweepOrder& order) {
   phase_start_.assign(1, 0);
   task_start_.assign(1, 0);
   last_pack_.assign(num_bodies_, -1);
-  lane_of_.resize(ends_.size());
-  num_contacts_ = static_cast<int>(order.units().size());
   for (int phase = 0; phase < order.num_phases(); ++phase) {
     for (int task = 0; task < order.num_tasks(phase); ++task) {
       const int first_pack = num_packs();
@@ -191,7 +188,6 @@ void SweepPacks<Real>::place(int contact, int first_pack) {
   }
   for (const int body : ends_[contact].body)
     if (body != kNone) last_pack_[body] = pack;
-  lane_of_[contact] = kLanes * pack + count_[pack];
   packs_[pack].contact[count_[pack]++] = contact;
   if (count_[pack] == kLanes) room_[pack] = pack + 1;
 }
@@ -306,7 +302,7 @@ double SweepPacks<Real>::run() {
     if (begin < end)
       task_change_[task] =
           visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
-                            {impulses(begin), velocities(), changes_[begin].value, unit_});
+                            {impulses(begin), velocities(), unit_});
   };
   for (std::size_t phase = 0; phase + 1 < phase_start_.size(); ++phase) {
     const int first = phase_start_[phase], count = phase_start_[phase + 1] - first;

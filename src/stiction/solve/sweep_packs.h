@@ -61,11 +61,6 @@ class SweepPacks {
   /// sweeps.
   bool lay_out(const StepProblem& problem, const ContactBlocks& blocks, const SweepOrder& order);
 
-  /// Those contacts of `whole` that are in `order`, in that order, with their bodies, as they are
-  /// now. What becomes of them goes back by return_to(); load and store are for a whole only.
-  void select(const SweepPacks& whole, const SweepOrder& order);
-  void return_to(SweepPacks& whole) const;
-
   void load(const SweepState& state);
   /// x and w of the state; its u follows from x.
   void store(SweepState& state) const;
@@ -74,9 +69,6 @@ class SweepPacks {
   /// One sweep. Returns the largest change of an impulse in the terms of (T23), the square of what
   /// it moves relative to the scale of its contact: about the error that was there before.
   double run();
-  /// The change of a contact by the last sweep.
-  double change(int contact) const { return change_of(lane_of_[contact]); }
-
   /// Impulses, pack by pack, then velocities: affine in the impulses, as SweepState's.
   std::span<Real> values() { return {numbers(), kLineSize * lines_.size()}; }
   /// Where velocities begin in it.
@@ -89,7 +81,6 @@ class SweepPacks {
   double unit() const { return unit_; }
   int num_packs() const { return num_packs_; }
   std::span<const Pack> packs() const { return std::span(packs_).first(num_packs_); }
-  int num_contacts() const { return num_contacts_; }
 
  private:
   static constexpr bool kIsSingle = sizeof(Real) == sizeof(float);
@@ -98,9 +89,6 @@ class SweepPacks {
   /// The velocity of a body and two zeros: a line of the cache, or half of one.
   struct alignas(kLineSize * sizeof(Real)) Line {
     Real value[kLineSize];
-  };
-  struct alignas(32) Change {
-    Real value[kLanes];
   };
   /// How velocities and pieces of a body are scaled. Masses are diagonal or have a factor L.
   struct Body {
@@ -130,7 +118,6 @@ class SweepPacks {
   static void clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody);
   void fill_pack(int pack);
   void fill_lane(int pack, int lane);
-  void copy_lane(const SweepPacks& whole, int pack, int lane);
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void scale_velocity(const Body& body, const double* w, double* out) const;
   void restore_velocity(const Body& body, const Real* from, double* w) const;
@@ -141,7 +128,6 @@ class SweepPacks {
   static constexpr int kImpulses = 3 * kLanes;  // of a pack
   Real* impulses(int pack) { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
   const Real* impulses(int pack) const { return numbers() + std::ptrdiff_t{kImpulses} * pack; }
-  double change_of(int lane) const { return changes_[lane / kLanes].value[lane % kLanes]; }
   std::ptrdiff_t nobody(int pack) const {
     return static_cast<std::ptrdiff_t>(kLineSize) * (num_bodies_ + task_of_[pack]);
   }
@@ -163,20 +149,15 @@ class SweepPacks {
   std::vector<int> count_, room_;  // per pack: contacts in it, and where to look for room
   std::vector<int> last_pack_;     // per body
   std::vector<Ends> ends_;         // per contact of the problem
-  std::vector<int> lane_of_;       // per contact of the problem: its number among all lanes
-  std::vector<int> origin_;        // of a selection: the number of a body in the whole
-  std::vector<int> local_of_;      // and the other way round
   std::vector<double> task_change_;
-  std::vector<Change> changes_;  // per pack, by the last sweep
-  int num_bodies_ = 0, num_contacts_ = 0;
+  int num_bodies_ = 0;
 };
 
-/// Impulses and velocities as SweepPacks has them, and what becomes of the changes.
+/// Impulses and velocities as SweepPacks has them.
 template <class Real>
 struct PackState {
-  Real* x;       // of the first pack
-  Real* w;       // of the first body
-  Real* change;  // of the first lane
+  Real* x;  // of the first pack
+  Real* w;  // of the first body
   double unit = 1;
 };
 

@@ -269,13 +269,11 @@ STICTION_INLINE double visit_all(const ContactBlocks& blocks,
                                  const PackState<Real>& state) {
   constexpr int kLanes = SweepPack<Real>::kLanes;
   LanesOf<Real> worst = {};
-  Real *x = state.x, *change = state.change;
+  Real* x = state.x;
   for (const SweepPack<Real>& pack : packs) {
     const LanesOf<Real> moved = visit(blocks, pack, state.unit, x, state.w);
-    store<Real>(moved, change);
     worst = moved > worst ? moved : worst;
     x += 3L * kLanes;
-    change += kLanes;
   }
   Real largest = worst[0];
   for (int lane = 1; lane < kLanes; ++lane) largest = std::max(largest, worst[lane]);

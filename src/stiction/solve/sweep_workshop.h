@@ -14,7 +14,6 @@
 #include "stiction/solve/gauss_seidel_state.h"
 #include "stiction/solve/nsgs_acceleration.h"
 #include "stiction/solve/nsgs_sweep.h"
-#include "stiction/solve/pack_focus.h"
 #include "stiction/solve/sweep_focus.h"
 #include "stiction/solve/sweep_packs.h"
 
@@ -24,7 +23,6 @@ namespace stiction {
 template <class Real>
 struct PackDesk {
   SweepPacks<Real> packs;
-  PackFocus<Real> focus;
   NsgsAccelerator<Real> accelerator;
   bool is_laid_out = false;  // or found not to be possible
   bool is_possible = false;
