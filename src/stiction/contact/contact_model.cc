@@ -390,6 +390,7 @@ void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& tou
   touches.shapes.resize(size);
   touches.carriers.resize(size);
   touches.is_placed.assign(size, 0);
+  touches.placed.clear();
   const DetectedContact* last_contact = nullptr;
   for (const DetectedContact& contact : detected_) {
     const bool is_of_last_pair = last_contact != nullptr && contact.a == last_contact->a &&
@@ -397,15 +398,22 @@ void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& tou
     last_contact = &contact;
     if (is_of_last_pair) continue;
     for (const int object : {contact.a, contact.b}) {
-      const PartWithSurfaces& part = surfaces_[contact.part];
-      const int i = part.first_object + object;
-      if (touches.is_placed[i]) continue;
-      touches.is_placed[i] = 1;
-      Pose& carrier = touches.carriers[i];
-      carrier = part.surfaces->place_carrier(t, q_of(q, parts()[part.part]), object);
-      touches.shapes[i] = carrier * part.surfaces->frame_of_object(object);
+      char& is_placed = touches.is_placed[surfaces_[contact.part].first_object + object];
+      if (is_placed) continue;
+      is_placed = 1;
+      touches.placed.push_back({contact.part, object});
     }
   }
+  run_numbers(workers_.get(), static_cast<int>(touches.placed.size()), kGrain,
+              [&](int begin, int end) {
+                for (int k = begin; k < end; ++k) {
+                  const PartWithSurfaces& part = surfaces_[touches.placed[k].part];
+                  const int object = touches.placed[k].object, i = part.first_object + object;
+                  Pose& carrier = touches.carriers[i];
+                  carrier = part.surfaces->place_carrier(t, q_of(q, parts()[part.part]), object);
+                  touches.shapes[i] = carrier * part.surfaces->frame_of_object(object);
+                }
+              });
 }
 
 void ContactModel::evaluate_touches(double t, const VectorXd& q, ContactTouches& touches) const {

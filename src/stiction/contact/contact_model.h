@@ -35,6 +35,10 @@ struct ContactTouches {
   /// several.
   std::vector<Pose> shapes, carriers;
   std::vector<char> is_placed;
+  struct Placed {
+    int part, object;
+  };
+  std::vector<Placed> placed;
   // What they were evaluated from:
   std::uint64_t list = 0;  // number of the list of contacts; 0 is none
   VectorXd q;

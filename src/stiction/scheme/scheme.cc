@@ -17,7 +17,7 @@ namespace stiction {
 namespace {
 
 /// Below, a solve costs little more than to remember it.
-constexpr int kManyContacts = 30;
+constexpr int kManyContacts = 30, kVeryManyContacts = 1000;
 
 }  // namespace
 
@@ -57,18 +57,27 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   const bool is_worth_keeping = !deadline_.is_limited() &&
                                 problem.num_contacts() >= kManyContacts &&
                                 solver_->depends_on_problem_alone();
-  if (is_worth_keeping) start_ = solution_;
-  const bool was_asked = !is_worth_keeping || !recall(problem, report);
+  bool is_kept = is_worth_keeping;
+  if (is_kept) start_ = solution_;
+  const bool was_asked = !is_kept || !recall(problem, report);
   if (was_asked) {
     report = solver_->solve(problem, solution_);
-    if (is_worth_keeping) keep(problem, report);
+    is_kept = is_kept && may_come_again(problem);
+    if (is_kept) keep(problem, report);
   }
-  last_kept_ = is_worth_keeping ? &last_[problem.h == 0 ? 0 : 1] : nullptr;
+  last_kept_ = is_kept ? &last_[problem.h == 0 ? 0 : 1] : nullptr;
   last_probed_ = &problem;
   last_asked_ = was_asked ? &problem : nullptr;
   wall_ += watch.lap();
   report_.iterations += report.iterations;
   return solution_;
+}
+
+/// Copies of large problems take a share of their steps. Those of things that move are seldom asked
+/// for twice.
+bool SolveStage::may_come_again(const StepProblem& problem) const {
+  return problem.num_contacts() < kVeryManyContacts ||
+         std::all_of(solution_.w.begin(), solution_.w.end(), [](double w) { return w == 0; });
 }
 
 /// An answer follows from the problem and the start alone: for the same bits it need not be sought
