@@ -29,6 +29,7 @@ class RoundedOverPolytope {
   }
 
   void collect() {
+    if (is_out_of_reach()) return;
     const SignedDistance distance = compute_distance(pair_.a, pair_.pose_a, pair_.b, pair_.pose_b);
     gap_ = distance.gap;
     if (!(gap_ <= pair_.options.reach)) return;
@@ -41,6 +42,14 @@ class RoundedOverPolytope {
   }
 
  private:
+  /// Of a wall, say, that is beside it: one of six faces tells at once. Faces of hulls are many.
+  bool is_out_of_reach() const {
+    if (pair_.b.kind() != ShapeKind::kBox) return false;
+    for (int face = 0; face < static_cast<int>(b_.faces().size()); ++face)
+      if (separation_of(face) > pair_.options.reach) return true;
+    return false;
+  }
+
   double separation_of(int face) const {
     const Polytope::Face& f = b_.faces()[face];
     double lowest = f.normal.dot(ends_[0]);
