@@ -36,6 +36,8 @@ constexpr int kSmallRows = 60;
 
 /// At this tolerance and above, what moves is a matter of some sweeps.
 constexpr double kSweepable = 5e-6;
+/// And here, of thousands of them.
+constexpr double kRough = 5e-7;
 
 /// Contacts from which on all threads work on one island.
 constexpr int kLargeIsland = 400;
@@ -68,6 +70,7 @@ constexpr int kSomeDiscs = 60;
 /// some in every step.
 constexpr int kWarmSweeps = 300;
 constexpr int kWarmStall = 50;
+/// In packs they cost a tenth.
 constexpr int kPackPatience = 10;
 /// Of what is acceptable: what moves needs no better answers, and they cost three times as much for
 /// every digit.
@@ -134,6 +137,7 @@ struct Traits {
   bool is_impact = false;                                            // takes no time
   bool is_warm = false;   // there are impulses to start from
   bool is_loose = false;  // some sweeps will do for what moves
+  bool is_rough = false;  // many of them mostly will
   /// Sweeps over machines creep.
   bool is_machine() const { return 10 * num_joint_rows > num_contacts; }
   bool is_precise_at_rest() const { return num_contacts <= kSomeDiscs && !is_loose; }
@@ -214,11 +218,12 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   return kForPlanes;
 }
 
-/// Newton's method over very many contacts ends in vain where sweeps miss a loose tolerance.
+/// Newton's method over very many contacts ends in vain where sweeps miss a tolerance that is
+/// within their reach.
 bool is_hopeless(Method method, const Traits& traits) {
   using enum Method;
   const bool is_newton = method == kNewton || method == kColdNewton || method == kInteriorPoint;
-  return is_newton && traits.is_smooth && traits.num_contacts > kMostColdDiscs;
+  return is_newton && traits.is_smooth && traits.is_rough && traits.num_contacts > kMostColdDiscs;
 }
 
 bool all_finite(const std::vector<double>& values) {
@@ -386,6 +391,7 @@ class AutoSolver::Team {
     traits.is_step = is_for_steps_;
     traits.is_warm = !has_zero_impulses(start);
     traits.is_loose = enough_ >= kSweepable;
+    traits.is_rough = enough_ >= kRough;
     const std::span<const Method> quick = choose_for_steps(traits);
     const std::span<const Method> chain = choose_chain(traits, prefers_exact_, is_tight_);
     const int num_quick = static_cast<int>(quick.size()), place = level - num_quick;
