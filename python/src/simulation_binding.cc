@@ -42,6 +42,7 @@ py::dict summary_of(const SimulationHandle& handle) {
   py::dict out;
   out["steps"] = summary.steps;
   out["contacts_max"] = summary.contacts_max;
+  out["contacts_left_out_max"] = summary.reduced_max;
   out["residual_max"] = summary.residual_max;
   out["gap_min"] = summary.gap_min;
   out["joint_error_max"] = summary.joint_error_max;

@@ -45,6 +45,20 @@ Pose at(const Vector3d& position, double angle = 0, const Vector3d& axis = Vecto
   return {position, Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix()};
 }
 
+TEST(ContactModel, TellsWhatFlatRegionsLeaveOut) {
+  const Mesh sheet{.vertices = {{-3, -3, 0}, {3, -3, 0}, {3, 3, 0}, {-3, 3, 0}},
+                   .triangles = {{0, 1, 2}, {0, 2, 3}}};
+  const Box box{Vector3d(1, 1, 1)};
+  const ContactModel flat = make_pair(box, at({0, 0, 0.5}), sheet);
+  ASSERT_EQ(flat.notes().size(), 1U);
+  EXPECT_NE(flat.notes()[0].find("the 2 triangles of"), std::string::npos) << flat.notes()[0];
+  EXPECT_NE(flat.notes()[0].find("lie in 1 flat region:"), std::string::npos) << flat.notes()[0];
+  Mesh folded = sheet;
+  folded.vertices[1].z() = 0.5;
+  EXPECT_TRUE(make_pair(box, at({0, 0, 1}), folded).notes().empty());
+  EXPECT_TRUE(ContactModel(flat, {.reduces = false}).notes().empty());
+}
+
 TEST(ContactModel, WhatHasNotMovedIsKnownAndWhatHasIsFoundAgain) {
   // Contacts are those of a model that has seen nothing before, whichever way the body came.
   ContactModel model = make_pair(Box{Vector3d(1, 1, 1)}, at({0, 0, 0.5}), Plane{});

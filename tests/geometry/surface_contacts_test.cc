@@ -727,5 +727,65 @@ TEST(SurfaceContacts, DoesNotDependOnWhatTheWorkspaceWasUsedForBefore) {
   }
 }
 
+/// A ridge along x with slopes to both sides: as a mesh, and as the top of a hull.
+Mesh ridge_mesh() {
+  Mesh mesh;
+  mesh.vertices = {{-1, 0, 0},    {1, 0, 0},     {-1, -1, -0.3},
+                   {1, -1, -0.3}, {-1, 1, -0.3}, {1, 1, -0.3}};
+  mesh.triangles = {{2, 3, 1}, {2, 1, 0}, {0, 1, 5}, {0, 5, 4}};
+  return mesh;
+}
+
+Convex ridge_hull() {
+  Convex hull;
+  const Mesh mesh = ridge_mesh();
+  hull.points.assign(mesh.vertices.begin(), mesh.vertices.end());
+  for (const double x : {-1.0, 1.0})
+    for (const double y : {-1.0, 1.0}) hull.points.push_back({x, y, -1});
+  return hull;
+}
+
+/// A flat side that is tilted over a ridge comes down with one end first; the other is within
+/// reach, too. Where a hull has both, so must a mesh: the same places, and gaps that differ by the
+/// angle between a face and what touches first, squared, times the length.
+TEST(SurfaceContacts, AFaceOverARidgeHasBothOfItsEnds) {
+  const CollisionShape mesh{Shape(ridge_mesh())}, hull{Shape(ridge_hull())};
+  const Convex pyramid{.points = {{-0.2, -0.15, -0.01},
+                                  {0.2, -0.15, -0.01},
+                                  {0.2, 0.15, -0.01},
+                                  {-0.2, 0.15, -0.01},
+                                  {0, 0, 0.05}}};
+  const Shape shapes[] = {Box{{0.4, 0.3, 0.02}}, pyramid, Cylinder{0.2, 0.02}};
+  constexpr double kReach = 5e-3;
+  for (const Shape& shape : shapes)
+    for (const double tilt : {0.0, 1e-6, -1e-4, 1e-3, -5e-3})
+      for (const double turn : {0.0, 0.3, -1.0}) {
+        const CollisionShape a{shape};
+        const Eigen::Matrix3d rotation = (Eigen::AngleAxisd(tilt, Vector3d::UnitY()) *
+                                          Eigen::AngleAxisd(turn, Vector3d::UnitZ()))
+                                             .toRotationMatrix();
+        Pose pose{{0.1, 0.02, 0.5}, rotation};
+        pose.position.z() -= compute_distance(a, pose, hull, {}).gap;
+        ContactWorkspace workspace;
+        ContactList on_mesh, on_hull;
+        collect_contacts(a, pose, mesh, {}, {.reach = kReach}, workspace, on_mesh);
+        collect_contacts(a, pose, hull, {}, {.reach = kReach}, workspace, on_hull);
+        SCOPED_TRACE(::testing::Message()
+                     << static_cast<int>(a.kind()) << " tilt " << tilt << " turn " << turn);
+        ASSERT_EQ(on_hull.candidates.size(), 2U);
+        ASSERT_EQ(on_mesh.candidates.size(), 2U);
+        for (const ContactCandidate& expected : on_hull.candidates) {
+          double nearest = 1, gap = 1;
+          for (const ContactCandidate& found : on_mesh.candidates) {
+            const double distance = (found.point - expected.point).norm();
+            if (distance < nearest) gap = found.gap;
+            nearest = std::min(nearest, distance);
+          }
+          EXPECT_LT(nearest, 1e-2);  // places are between the two bodies
+          EXPECT_NEAR(gap, expected.gap, 0.5 * tilt * tilt + 1e-12);
+        }
+      }
+}
+
 }  // namespace
 }  // namespace stiction

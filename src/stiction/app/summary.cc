@@ -162,6 +162,12 @@ std::string times_line(const RunSummary& summary) {
       share(times.other), 1e3 * walls.quantile(0.5), 1e3 * walls.quantile(0.99), 1e3 * walls.max());
 }
 
+std::string reduction_text(const RunSummary& summary) {
+  return summary.reduced_max > 0
+             ? fmt::format(", up to {} left out that others stand for", summary.reduced_max)
+             : "";
+}
+
 bool has_constraints(const Model& model) { return model.num_constraints() > 0; }
 
 }  // namespace
@@ -176,6 +182,7 @@ std::string to_json(const RunReport& report, const Simulation& simulation) {
       {"simulated_s", report.simulated},
       {"wall_s", report.wall},
       {"contacts_max", summary.contacts_max},
+      {"contacts_left_out_max", summary.reduced_max},
       {"residual_max", finite_or_null(summary.residual_max)},
       {"gap_min", finite_or_null(summary.gap_min)},
       {"joint_error_max", finite_or_null(summary.joint_error_max)},
@@ -213,8 +220,8 @@ std::string to_summary(const RunReport& report, const Simulation& simulation) {
   if (summary.retries > 0) text += fmt::format(", {} retries", summary.retries);
   text += "\n" + substep_line(summary);
   if (std::isfinite(summary.gap_min))
-    text += fmt::format("  contacts   {} active at most, smallest gap {:.2e}\n",
-                        summary.contacts_max, summary.gap_min);
+    text += fmt::format("  contacts   {} active at most, smallest gap {:.2e}{}\n",
+                        summary.contacts_max, summary.gap_min, reduction_text(summary));
   text += event_lines(summary);
   if (has_constraints(simulation.model()))
     text += fmt::format("  joints     error {:.2e} at worst\n", summary.joint_error_max);

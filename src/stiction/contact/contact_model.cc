@@ -12,6 +12,7 @@
 #include "stiction/base/infinity.h"
 #include "stiction/base/same_bits.h"
 #include "stiction/geometry/distance.h"
+#include "stiction/geometry/triangle_surface.h"
 
 namespace stiction {
 namespace {
@@ -349,6 +350,16 @@ std::vector<std::string> ContactModel::notes() const {
             part.surfaces->name_of_object(i), part.surfaces->name_of_object(k)));
         break;
       }
+    for (int i = 0; i < part.surfaces->num_objects(); ++i) {
+      const TriangleSurface* surface = objects[i].shape->surface();
+      if (surface == nullptr || !options_.reduces) continue;
+      if (2 * surface->num_regions() > surface->num_triangles()) continue;
+      notes.push_back(fmt::format(
+          "the {} triangles of '{}' lie in {} flat region{}: contacts inside are left out, since "
+          "those around them do all that they could",
+          surface->num_triangles(), part.surfaces->name_of_object(i), surface->num_regions(),
+          surface->num_regions() == 1 ? "" : "s"));
+    }
   }
   return notes;
 }

@@ -302,7 +302,50 @@ class CurvedOnTriangle {
     } else {
       add_candidate(query_, {.a = ball, .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
+      add_far_end(half_edge, n, along, length, place);
     }
+  }
+
+  /// An end that is tilted over a ridge touches it with its rim at `place`; where the ridge leaves
+  /// it on the other side it may come down in the same step.
+  void add_far_end(int half_edge, const Vector3d& n, const Vector3d& along, double length,
+                   double place) {
+    constexpr double kSteep = 0.5;  // cosine: along an end beyond it nothing comes down
+    const Vector3d axis = query_.pose_sa.rotation.col(2);
+    const Vector3d up = axis.dot(n) > 0 ? axis : Vector3d(-axis);
+    const Vector3d across = up - up.dot(along) * along;
+    if (!(up.dot(n) > kSteep && across.norm() > 0.1)) return;
+    if (!edge_allows(query_, half_edge, across.normalized(), kStrict)) return;
+    const Chord chord = find_chord(t_.corners[half_edge % 3], along, length);
+    if (chord.from > chord.to) return;
+    const bool is_first = place > (chord.from + chord.to) / 2;
+    add_under_end(half_edge, up, along, is_first ? chord.from : chord.to, is_first ? 0 : 1);
+  }
+
+  struct Chord {
+    double from, to;  // [m] along an edge, from > to: there is none
+  };
+
+  /// The part of an edge that is under an end of the cylinder.
+  Chord find_chord(const Vector3d& start, const Vector3d& along, double length) const {
+    const Vector3d axis = query_.pose_sa.rotation.col(2), offset = start - query_.center;
+    const Vector3d across = offset - offset.dot(axis) * axis;
+    const Vector3d flat = along - along.dot(axis) * axis;
+    const double squared = flat.squaredNorm(), radius = query_.a.half().x();
+    if (!(squared > 0)) return {1, 0};
+    const double middle = -across.dot(flat) / squared;
+    const double square = radius * radius - (across + middle * flat).squaredNorm();
+    if (!(square >= 0)) return {1, 0};
+    const double half = std::sqrt(square / squared);
+    return {std::max(0.0, middle - half), std::min(length, middle + half)};
+  }
+
+  void add_under_end(int half_edge, const Vector3d& n, const Vector3d& along, double place,
+                     int index) {
+    add_candidate(
+        query_,
+        {.a = flat_end(n), .b = make_point_feature(t_.corners[half_edge % 3] + place * along)},
+        code(FeatureCode::Kind::kOther, 4 + index), surface_edge_code(query_, half_edge));
   }
 
   /// The part of the edge under an end, or along a mantle, has two ends; a mantle across the edge
@@ -311,34 +354,26 @@ class CurvedOnTriangle {
     const Vector3d start = t_.corners[half_edge % 3];
     const FeatureCode code_s = surface_edge_code(query_, half_edge);
     const Vector3d axis = query_.pose_sa.rotation.col(2);
-    double from = 0, to = length;
-    const bool is_end = is_on_end(n);
-    if (!is_end && along.cross(axis).norm() > 1e-6) {
+    if (is_on_end(n)) {
+      const Chord chord = find_chord(start, along, length);
+      if (chord.from > chord.to) return;
+      add_under_end(half_edge, n, along, chord.from, 0);
+      add_under_end(half_edge, n, along, chord.to, 1);
+      return;
+    }
+    if (along.cross(axis).norm() > 1e-6) {
       const double side = axis.cross(along).dot(n) > 0 ? 1 : -1;
       add_candidate(query_, {.a = mantle(), .b = make_line_feature(start, along), .side = side},
                     code(FeatureCode::Kind::kEdge, 0), code_s);
       return;
     }
-    if (is_end) {
-      const Vector3d offset = start - query_.center;
-      const Vector3d across = offset - offset.dot(axis) * axis;
-      const double middle = -across.dot(along);
-      const double square =
-          query_.a.half().x() * query_.a.half().x() - (across + middle * along).squaredNorm();
-      if (!(square >= 0)) return;
-      from = std::max(from, middle - std::sqrt(square));
-      to = std::min(to, middle + std::sqrt(square));
-    } else {
-      const double middle = along.dot(query_.center - start), half = query_.a.half().z();
-      from = std::max(from, middle - half);
-      to = std::min(to, middle + half);
-    }
+    const double middle = along.dot(query_.center - start), half = query_.a.half().z();
+    const double from = std::max(0.0, middle - half), to = std::min(length, middle + half);
     if (from > to) return;
-    const ContactFeature feature = is_end ? flat_end(n) : mantle();
     int index = 0;
     for (const double place : {from, to}) {
-      add_candidate(query_, {.a = feature, .b = make_point_feature(start + place * along)},
-                    code(FeatureCode::Kind::kOther, (is_end ? 4 : 6) + index++), code_s);
+      add_candidate(query_, {.a = mantle(), .b = make_point_feature(start + place * along)},
+                    code(FeatureCode::Kind::kOther, 6 + index++), code_s);
     }
   }
 

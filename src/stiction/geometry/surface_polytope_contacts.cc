@@ -83,6 +83,7 @@ class PolytopeOnTriangle {
       collect_on_face_of_shape(axis.index);
     } else if (axis.kind == SurfaceAxis::Kind::kEdges) {
       add_edge_pair();
+      add_ends_under_faces(direction_of(axis));
     }
   }
 
@@ -261,6 +262,15 @@ class PolytopeOnTriangle {
                    .side = best_.side},
                   {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(best_.index)},
                   surface_edge_code(query_, best_.half_edge));
+  }
+
+  /// A face that is tilted over a ridge touches it at one end first; the other may come down in the
+  /// same step.
+  void add_ends_under_faces(const Vector3d& n) {
+    constexpr double kSteep = 0.5;  // cosine: along a face beyond it nothing comes down
+    const Polytope::Edge& edge = polytope_.edges()[best_.index];
+    for (const int face : {edge.left, edge.right})
+      if (-normals_[face].dot(n) > kSteep) clip_edge(face, best_.half_edge % 3, -normals_[face]);
   }
 
   void add_on_face(const Vector3d& point, int face, FeatureCode code_a, FeatureCode code_s) {

@@ -477,6 +477,7 @@ void Simulation::summarize_step() {
     summary_.impact_gain += event.energy_change;
   }
   summary_.contacts_max = std::max(summary_.contacts_max, static_cast<int>(taken_.contacts.size()));
+  summary_.reduced_max = std::max(summary_.reduced_max, model_.num_reduced());
   summary_.residual_max = std::max(summary_.residual_max, certificate.residual());
   summary_.gap_min = std::min(summary_.gap_min, certificate.gap);
   summary_.joint_error_max = std::max(summary_.joint_error_max, certificate.joint);

@@ -80,6 +80,7 @@ class StepObserver {
 struct RunSummary {
   std::int64_t steps = 0;
   int contacts_max = 0;
+  int reduced_max = 0;  // candidates for contacts that a step left out (patch_reduction.h)
   double residual_max = 0;
   double gap_min = std::numeric_limits<double>::infinity();
   double joint_error_max = 0;
