@@ -104,8 +104,12 @@ Mesh read_file(const SceneValue& value, const SpatialReader& reader) {
 /// Triangles that no collision detection can make sense of are faults, unless they are repaired.
 void check_mesh(const SceneValue& value, const SpatialReader& reader, Mesh& mesh) {
   constexpr std::size_t kMaxFaults = 5;
-  if (reader.is_faulty(value) || !find_fault(mesh).empty()) return;  // reported with other shapes
   const bool repairs = value["repair"].boolean_or(false);
+  const auto names_one_twice = [](const Triangle& t) {
+    return t[0] == t[1] || t[1] == t[2] || t[2] == t[0];
+  };
+  if (repairs) std::erase_if(mesh.triangles, names_one_twice);       // as readers of files do
+  if (reader.is_faulty(value) || !find_fault(mesh).empty()) return;  // reported with other shapes
   std::vector<MeshFault> faults = find_mesh_faults(mesh);
   if (faults.empty()) return;
   if (repairs) {
