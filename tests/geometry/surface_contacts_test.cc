@@ -727,6 +727,39 @@ TEST(SurfaceContacts, DoesNotDependOnWhatTheWorkspaceWasUsedForBefore) {
   }
 }
 
+/// On a flat region an ellipsoid touches as on a plane, and goes on doing so while it rolls: its
+/// gap is that of its lowest point at other poses, too, whichever of the two shapes comes first.
+TEST(SurfaceContacts, AnEllipsoidRollsOnAFlatMeshAsOnAPlane) {
+  const CollisionShape ellipsoid{Shape(Ellipsoid{{0.1, 0.2, 0.35}})}, plane{Shape(Plane{})},
+      mesh{Shape(flat_mesh(6, 4))};
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    const auto turned = [&](const Eigen::Quaterniond& by) {
+      Pose pose{{random.uniform(-1, 1), random.uniform(-1, 1), 1}, by.toRotationMatrix()};
+      pose.position.z() -= compute_distance(ellipsoid, pose, plane, {}).gap;
+      return pose;
+    };
+    const Eigen::Quaterniond start(random.uniform(-1, 1), random.uniform(-1, 1),
+                                   random.uniform(-1, 1), random.uniform(-1, 1));
+    const Pose pose = turned(start.normalized());
+    ContactWorkspace workspace;
+    ContactList list, swapped_list;
+    collect_contacts(ellipsoid, pose, mesh, {}, {.reach = 1e-3}, workspace, list);
+    collect_contacts(mesh, {}, ellipsoid, pose, {.reach = 1e-3}, workspace, swapped_list);
+    ASSERT_EQ(list.candidates.size(), 1U);
+    ASSERT_EQ(swapped_list.candidates.size(), 1U);
+    Pose later = pose;
+    later.rotation = pose.rotation * Eigen::AngleAxisd(0.3, Vector3d::UnitX());
+    const double expected = compute_distance(ellipsoid, later, plane, {}).gap;
+    const Touch touch = evaluate_touch(list.candidates[0], ellipsoid, later, mesh, {});
+    const Touch other = evaluate_touch(swapped_list.candidates[0], mesh, {}, ellipsoid, later);
+    EXPECT_NEAR(touch.gap, expected, 1e-14);
+    EXPECT_NEAR(other.gap, expected, 1e-14);
+    EXPECT_LT((touch.normal + other.normal).norm(), 1e-14);
+    EXPECT_LT((touch.point - other.point).norm(), 1e-14);
+  }
+}
+
 /// A ridge along x with slopes to both sides: as a mesh, and as the top of a hull.
 Mesh ridge_mesh() {
   Mesh mesh;

@@ -70,6 +70,16 @@ Touch touch_of_point_and_plane(const PlacedFeature& a, const PlacedFeature& b) {
   return {gap, b.direction, a.point - (a.radius + gap / 2) * b.direction};
 }
 
+/// The lowest point of a convex shape over a plane feature of another.
+Touch touch_of_shape_and_plane(const CollisionShape& shape, const Pose& pose,
+                               const ContactFeature& plane, const Pose& pose_plane) {
+  const Vector3d n = pose_plane.rotation * plane.direction;
+  const Vector3d lowest = pose.rotation * shape.core_support(-(pose.rotation.transpose() * n)) -
+                          shape.core_radius() * n + (pose.position - pose_plane.position);
+  const double gap = n.dot(lowest - pose_plane.rotation * plane.point);
+  return {gap, n, pose_plane.position + lowest - gap / 2 * n};
+}
+
 /// The direction from the axis of a circle that is furthest along `direction`. As a product of
 /// products it is orthogonal to the axis up to rounding even where that is nearly parallel to the
 /// direction: an error along the axis would go into the gap.
@@ -181,6 +191,13 @@ ContactFeature make_circle_feature(const Vector3d& center, const Vector3d& axis,
 Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a, const Pose& pose_a,
                      const CollisionShape& b, const Pose& pose_b) {
   const Kind kind_a = candidate.a.kind, kind_b = candidate.b.kind;
+  if (kind_a == Kind::kShape && kind_b == Kind::kPlane)
+    return touch_of_shape_and_plane(a, pose_a, candidate.b, pose_b);
+  if (kind_a == Kind::kPlane && kind_b == Kind::kShape) {
+    Touch touch = touch_of_shape_and_plane(b, pose_b, candidate.a, pose_a);
+    touch.normal = -touch.normal;
+    return touch;
+  }
   if (kind_a == Kind::kShape) {
     const SignedDistance d = compute_distance(a, pose_a, b, pose_b);
     return {d.gap, d.normal, (d.point_a + d.point_b) / 2};

@@ -49,10 +49,6 @@ void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, bool is_t
         query.pose_s.rotation.transpose() * (candidate.point - query.pose_s.position);
     if (!is_over_region(query, frame.region, point, query.tolerance)) continue;
     candidate.b = make_plane_feature(frame.point, frame.normal);
-    if (candidate.a.kind == ContactFeature::Kind::kShape) {
-      // The whole cannot be the feature, since the other shape is no plane.
-      candidate.a = fitting_ball(query, frame.normal);
-    }
     candidate.id = (candidate.id >> 32 << 32) |
                    make_contact_id({.kind = FeatureCode::Kind::kWhole, .index = 0}, code);
     w.candidates.push_back({.candidate = candidate, .feature = code.index, .rank = 0});
