@@ -761,11 +761,16 @@ TEST(SurfaceContacts, AnEllipsoidRollsOnAFlatMeshAsOnAPlane) {
 }
 
 /// A ridge along x with slopes to both sides: as a mesh, and as the top of a hull.
-Mesh ridge_mesh() {
+Mesh ridge_mesh(int num_segments = 1) {
   Mesh mesh;
-  mesh.vertices = {{-1, 0, 0},    {1, 0, 0},     {-1, -1, -0.3},
-                   {1, -1, -0.3}, {-1, 1, -0.3}, {1, 1, -0.3}};
-  mesh.triangles = {{2, 3, 1}, {2, 1, 0}, {0, 1, 5}, {0, 5, 4}};
+  for (int k = 0; k <= num_segments; ++k) {
+    const double x = -1 + 2.0 * k / num_segments;
+    mesh.vertices.insert(mesh.vertices.end(), {{x, 0, 0}, {x, -1, -0.3}, {x, 1, -0.3}});
+    if (k == 0) continue;
+    const int n = 3 * k, o = n - 3;
+    mesh.triangles.insert(mesh.triangles.end(),
+                          {{o + 1, n + 1, n}, {o + 1, n, o}, {o, n, n + 2}, {o, n + 2, o + 2}});
+  }
   return mesh;
 }
 
@@ -782,7 +787,9 @@ Convex ridge_hull() {
 /// reach, too. Where a hull has both, so must a mesh: the same places, and gaps that differ by the
 /// angle between a face and what touches first, squared, times the length.
 TEST(SurfaceContacts, AFaceOverARidgeHasBothOfItsEnds) {
-  const CollisionShape mesh{Shape(ridge_mesh())}, hull{Shape(ridge_hull())};
+  const CollisionShape meshes[] = {CollisionShape{Shape(ridge_mesh())},
+                                   CollisionShape{Shape(ridge_mesh(9))}},
+                       hull{Shape(ridge_hull())};
   const Convex pyramid{.points = {{-0.2, -0.15, -0.01},
                                   {0.2, -0.15, -0.01},
                                   {0.2, 0.15, -0.01},
@@ -790,34 +797,73 @@ TEST(SurfaceContacts, AFaceOverARidgeHasBothOfItsEnds) {
                                   {0, 0, 0.05}}};
   const Shape shapes[] = {Box{{0.4, 0.3, 0.02}}, pyramid, Cylinder{0.2, 0.02}};
   constexpr double kReach = 5e-3;
-  for (const Shape& shape : shapes)
-    for (const double tilt : {0.0, 1e-6, -1e-4, 1e-3, -5e-3})
-      for (const double turn : {0.0, 0.3, -1.0}) {
-        const CollisionShape a{shape};
-        const Eigen::Matrix3d rotation = (Eigen::AngleAxisd(tilt, Vector3d::UnitY()) *
-                                          Eigen::AngleAxisd(turn, Vector3d::UnitZ()))
-                                             .toRotationMatrix();
-        Pose pose{{0.1, 0.02, 0.5}, rotation};
-        pose.position.z() -= compute_distance(a, pose, hull, {}).gap;
-        ContactWorkspace workspace;
-        ContactList on_mesh, on_hull;
-        collect_contacts(a, pose, mesh, {}, {.reach = kReach}, workspace, on_mesh);
-        collect_contacts(a, pose, hull, {}, {.reach = kReach}, workspace, on_hull);
-        SCOPED_TRACE(::testing::Message()
-                     << static_cast<int>(a.kind()) << " tilt " << tilt << " turn " << turn);
-        ASSERT_EQ(on_hull.candidates.size(), 2U);
-        ASSERT_EQ(on_mesh.candidates.size(), 2U);
-        for (const ContactCandidate& expected : on_hull.candidates) {
-          double nearest = 1, gap = 1;
-          for (const ContactCandidate& found : on_mesh.candidates) {
-            const double distance = (found.point - expected.point).norm();
-            if (distance < nearest) gap = found.gap;
-            nearest = std::min(nearest, distance);
+  for (const CollisionShape& mesh : meshes)
+    for (const Shape& shape : shapes)
+      for (const double tilt : {0.0, 1e-6, -1e-4, 1e-3, -5e-3})
+        for (const double turn : {0.0, 0.3, -1.0}) {
+          const CollisionShape a{shape};
+          const Eigen::Matrix3d rotation = (Eigen::AngleAxisd(tilt, Vector3d::UnitY()) *
+                                            Eigen::AngleAxisd(turn, Vector3d::UnitZ()))
+                                               .toRotationMatrix();
+          Pose pose{{0.1, 0.02, 0.5}, rotation};
+          pose.position.z() -= compute_distance(a, pose, hull, {}).gap;
+          ContactWorkspace workspace;
+          ContactList on_mesh, on_hull;
+          collect_contacts(a, pose, mesh, {}, {.reach = kReach}, workspace, on_mesh);
+          collect_contacts(a, pose, hull, {}, {.reach = kReach}, workspace, on_hull);
+          SCOPED_TRACE(::testing::Message()
+                       << static_cast<int>(a.kind()) << " tilt " << tilt << " turn " << turn);
+          ASSERT_EQ(on_hull.candidates.size(), 2U);
+          ASSERT_EQ(on_mesh.candidates.size(), 2U);
+          for (const ContactCandidate& expected : on_hull.candidates) {
+            double nearest = 1, gap = 1;
+            for (const ContactCandidate& found : on_mesh.candidates) {
+              const double distance = (found.point - expected.point).norm();
+              if (distance < nearest) gap = found.gap;
+              nearest = std::min(nearest, distance);
+            }
+            EXPECT_LT(nearest, 1e-2);  // places are between the two bodies
+            EXPECT_NEAR(gap, expected.gap, 0.5 * tilt * tilt + 1e-12);
           }
-          EXPECT_LT(nearest, 1e-2);  // places are between the two bodies
-          EXPECT_NEAR(gap, expected.gap, 0.5 * tilt * tilt + 1e-12);
         }
-      }
+}
+
+/// A box that stands on an edge across a ridge touches it with that edge alone, before and after
+/// they meet: its faces are too steep for what comes down.
+TEST(SurfaceContacts, AnEdgeAcrossARidgeKeepsItsNormalWhenItSinksIn) {
+  const CollisionShape mesh{Shape(ridge_mesh())}, box{Shape(Box{{0.2, 0.2, 0.2}})};
+  const Eigen::Matrix3d rotation =
+      Eigen::AngleAxisd(std::numbers::pi / 4, Vector3d::UnitY()).toRotationMatrix();
+  for (const double gap : {1e-6, 1e-12, -1e-12, -1e-6, -1e-4}) {
+    const Pose pose{{0.1, 0.02, std::sqrt(0.02) + gap}, rotation};
+    ContactWorkspace workspace;
+    ContactList list;
+    collect_contacts(box, pose, mesh, {}, {.reach = 5e-3}, workspace, list);
+    ASSERT_EQ(list.candidates.size(), 1U) << gap;
+    EXPECT_NEAR(list.candidates[0].gap, gap, 1e-14);
+    EXPECT_LT((list.candidates[0].normal - Vector3d::UnitZ()).norm(), 1e-12) << gap;
+  }
+}
+
+/// The end that touches keeps the normal of what crosses there, also where it has sunk in.
+TEST(SurfaceContacts, AFaceThatHasSunkInKeepsTheNormalsOfItsEnds) {
+  const CollisionShape mesh{Shape(ridge_mesh(5))}, box{Shape(Box{{0.4, 0.3, 0.02}})};
+  constexpr double kTilt = 1e-3;
+  const Eigen::Matrix3d rotation = Eigen::AngleAxisd(kTilt, Vector3d::UnitY()).toRotationMatrix();
+  for (const double gap : {1e-6, -1e-6}) {
+    const double lowest = 0.2 * std::sin(kTilt) + 0.01 * std::cos(kTilt);
+    const Pose pose{{0.1, 0.02, lowest + gap}, rotation};
+    ContactWorkspace workspace;
+    ContactList list;
+    collect_contacts(box, pose, mesh, {}, {.reach = 5e-3}, workspace, list);
+    ASSERT_EQ(list.candidates.size(), 2U) << gap;
+    for (const ContactCandidate& candidate : list.candidates) {
+      const bool is_low = candidate.point.x() > 0.1;
+      const Vector3d expected = is_low ? Vector3d::UnitZ() : Vector3d(rotation.col(2));
+      EXPECT_LT((candidate.normal - expected).norm(), 1e-12) << gap;
+      EXPECT_NEAR(candidate.gap, is_low ? gap : gap + 0.4 * kTilt, 1e-6) << gap;
+    }
+  }
 }
 
 }  // namespace

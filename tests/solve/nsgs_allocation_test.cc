@@ -27,6 +27,7 @@ std::vector<StepProblem> many_problems() {
   for (const FrictionSection& section :
        {FrictionSection::disc(), FrictionSection::box(), FrictionSection::polygon(8)})
     problems.push_back(testing::sphere_grid({.count = {3, 3, 3}, .section = section}));
+  problems.push_back(testing::sphere_grid({.count = {5, 5, 4}, .mu = 0.8}));  // in packs
   for (const int num_tangents : {0, 1, 2})
     problems.push_back(testing::condensed_problem(
         5, {.num_contacts = 12, .num_tangents = num_tangents, .rank = 20, .skew = 0.1}));
@@ -48,6 +49,8 @@ TEST(Nsgs, DoesNotAllocateOnceWarmWhateverItsOptions) {
   for (const NsgsOptions& options :
        {NsgsOptions{.measure = StoppingMeasure::kPublished, .max_iterations = 100},
         NsgsOptions{.measure = StoppingMeasure::kBoth, .max_iterations = 100},
+        NsgsOptions{.tolerance = 1e-3, .max_iterations = 100, .shortens_start = true},
+        NsgsOptions{.tolerance = 1e-7, .max_iterations = 600},
         NsgsOptions{.max_iterations = 100, .relaxation = 1.2, .alternates = true}}) {
     NsgsSolver solver(options);
     expect_no_allocation_once_warm(solver, problems);

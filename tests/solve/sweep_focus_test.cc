@@ -75,7 +75,7 @@ TEST(SweepFocus, EndsInTime) {
   solver.set_time_limit(0.2);
   StepSolution solution;
   const Deadline enough(5);  // sanitizers are slow
-  EXPECT_EQ(solver.solve(large_pile(), solution).status, SolverStatus::kMaxIterations);
+  EXPECT_EQ(solver.solve(large_turning_pile(), solution).status, SolverStatus::kMaxIterations);
   EXPECT_FALSE(enough.has_passed());
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "stiction/base/error.h"
@@ -350,10 +351,12 @@ std::vector<std::string> ContactModel::notes() const {
             part.surfaces->name_of_object(i), part.surfaces->name_of_object(k)));
         break;
       }
+    std::set<std::pair<int, int>> told;  // of many bodies with one mesh the first one is enough
     for (int i = 0; i < part.surfaces->num_objects(); ++i) {
       const TriangleSurface* surface = objects[i].shape->surface();
       if (surface == nullptr || !options_.reduces) continue;
-      if (2 * surface->num_regions() > surface->num_triangles()) continue;
+      const std::pair counts{surface->num_triangles(), surface->num_regions()};
+      if (2 * counts.second > counts.first || !told.insert(counts).second) continue;
       notes.push_back(fmt::format(
           "the {} triangles of '{}' lie in {} flat region{}: contacts inside are left out, since "
           "those around them do all that they could",

@@ -302,24 +302,38 @@ class CurvedOnTriangle {
     } else {
       add_candidate(query_, {.a = ball, .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
-      add_far_end(half_edge, n, along, length, place);
+      add_far_end(half_edge, n, lowest);
     }
   }
 
-  /// An end that is tilted over a ridge touches it with its rim at `place`; where the ridge leaves
-  /// it on the other side it may come down in the same step.
-  void add_far_end(int half_edge, const Vector3d& n, const Vector3d& along, double length,
-                   double place) {
-    constexpr double kSteep = 0.5;  // cosine: along an end beyond it nothing comes down
+  /// An end that is slightly tilted over a ridge touches it with its rim; where the ridge leaves it
+  /// on the other side it may come down in the same step. The ridge may consist of several edges in
+  /// a line.
+  void add_far_end(int half_edge, const Vector3d& n, const Vector3d& touched) {
+    constexpr double kSlight = 0.98;  // cosine: 11°; steeper ones would brake what moves along it
     const Vector3d axis = query_.pose_sa.rotation.col(2);
     const Vector3d up = axis.dot(n) > 0 ? axis : Vector3d(-axis);
-    const Vector3d across = up - up.dot(along) * along;
-    if (!(up.dot(n) > kSteep && across.norm() > 0.1)) return;
-    if (!edge_allows(query_, half_edge, across.normalized(), kStrict)) return;
-    const Chord chord = find_chord(t_.corners[half_edge % 3], along, length);
-    if (chord.from > chord.to) return;
-    const bool is_first = place > (chord.from + chord.to) / 2;
-    add_under_end(half_edge, up, along, is_first ? chord.from : chord.to, is_first ? 0 : 1);
+    if (!(up.dot(n) > kSlight)) return;
+    const int id = query_.surface.edge_id(half_edge);
+    for (std::size_t i = 0; i < query_.workspace.triangles.size(); ++i) {
+      const NearTriangle near = query_.workspace.triangles[i];
+      for (int k = 0; k < 3; ++k)
+        if (query_.surface.edge_id(3 * near.index + k) == id)
+          CurvedOnTriangle(query_, near).add_ends_of_chord(k, up, touched);
+    }
+  }
+
+  /// Where an edge leaves the end of the cylinder, but for what is touched already.
+  void add_ends_of_chord(int k, const Vector3d& up, const Vector3d& touched) {
+    const Vector3d start = t_.corners[k], edge = t_.corners[(k + 1) % 3] - start;
+    const double length = edge.norm();
+    if (!(length > 0)) return;
+    const Vector3d along = edge / length, across = up - up.dot(along) * along;
+    const int half_edge = 3 * near_.index + k;
+    if (!(across.norm() > 0.1) || !edge_allows(query_, half_edge, across.normalized(), kStrict)) {
+      return;
+    }
+    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(up), 4, &touched);
   }
 
   struct Chord {
@@ -340,14 +354,6 @@ class CurvedOnTriangle {
     return {std::max(0.0, middle - half), std::min(length, middle + half)};
   }
 
-  void add_under_end(int half_edge, const Vector3d& n, const Vector3d& along, double place,
-                     int index) {
-    add_candidate(
-        query_,
-        {.a = flat_end(n), .b = make_point_feature(t_.corners[half_edge % 3] + place * along)},
-        code(FeatureCode::Kind::kOther, 4 + index), surface_edge_code(query_, half_edge));
-  }
-
   /// The part of the edge under an end, or along a mantle, has two ends; a mantle across the edge
   /// touches it once.
   void add_flat_on_edge(int half_edge, const Vector3d& n, const Vector3d& along, double length) {
@@ -355,10 +361,7 @@ class CurvedOnTriangle {
     const FeatureCode code_s = surface_edge_code(query_, half_edge);
     const Vector3d axis = query_.pose_sa.rotation.col(2);
     if (is_on_end(n)) {
-      const Chord chord = find_chord(start, along, length);
-      if (chord.from > chord.to) return;
-      add_under_end(half_edge, n, along, chord.from, 0);
-      add_under_end(half_edge, n, along, chord.to, 1);
+      add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(n), 4);
       return;
     }
     if (along.cross(axis).norm() > 1e-6) {
@@ -368,13 +371,38 @@ class CurvedOnTriangle {
       return;
     }
     const double middle = along.dot(query_.center - start), half = query_.a.half().z();
-    const double from = std::max(0.0, middle - half), to = std::min(length, middle + half);
-    if (from > to) return;
-    int index = 0;
-    for (const double place : {from, to}) {
-      add_candidate(query_, {.a = mantle(), .b = make_point_feature(start + place * along)},
-                    code(FeatureCode::Kind::kOther, 6 + index++), code_s);
+    add_ends(half_edge, along, length,
+             {std::max(0.0, middle - half), std::min(length, middle + half)}, mantle(), 6);
+  }
+
+  /// Both ends of what an edge and a flat part have in common, numbered along the line, whichever
+  /// way a triangle has it. Where the edge goes on straight the next triangle has the end.
+  void add_ends(int half_edge, const Vector3d& along, double length, const Chord& chord,
+                const ContactFeature& feature, int first_index, const Vector3d* touched = nullptr) {
+    if (chord.from > chord.to) return;
+    const int k = half_edge % 3;
+    const double apart = query_.a.half().x() / 4;
+    const auto is_straight = [&](int corner) {
+      return query_.surface.vertex_kind(t_.ids[corner]) == TriangleSurface::VertexKind::kStraight;
+    };
+    const bool is_turned = along.dot(direction_of_line(along)) < 0;
+    for (const int end : {0, 1}) {
+      const double place = end == 0 ? chord.from : chord.to;
+      const bool goes_on =
+          end == 0 ? place <= 0 && is_straight(k) : place >= length && is_straight((k + 1) % 3);
+      const Vector3d point = t_.corners[k] + place * along;
+      if (goes_on || (touched != nullptr && (point - *touched).norm() <= apart)) continue;
+      add_candidate(query_, {.a = feature, .b = make_point_feature(point)},
+                    code(FeatureCode::Kind::kOther, first_index + (is_turned ? 1 - end : end)),
+                    surface_edge_code(query_, half_edge));
     }
+  }
+
+  /// The same for both directions of a line.
+  static Vector3d direction_of_line(const Vector3d& along) {
+    int largest = 0;
+    along.cwiseAbs().maxCoeff(&largest);
+    return along[largest] > 0 ? along : Vector3d(-along);
   }
 
   void add_vertex(int k, const Vector3d& n) {

@@ -264,13 +264,21 @@ class PolytopeOnTriangle {
                   surface_edge_code(query_, best_.half_edge));
   }
 
-  /// A face that is tilted over a ridge touches it at one end first; the other may come down in the
-  /// same step.
+  /// A face that is slightly tilted over a ridge touches it at one end first; the other may come
+  /// down in the same step. The ridge may consist of several edges in a line.
   void add_ends_under_faces(const Vector3d& n) {
-    constexpr double kSteep = 0.5;  // cosine: along a face beyond it nothing comes down
+    constexpr double kSlight = 0.98;  // cosine: 11°; steeper ones would brake what moves along it
     const Polytope::Edge& edge = polytope_.edges()[best_.index];
-    for (const int face : {edge.left, edge.right})
-      if (-normals_[face].dot(n) > kSteep) clip_edge(face, best_.half_edge % 3, -normals_[face]);
+    const int id = query_.surface.edge_id(best_.half_edge);
+    for (const int face : {edge.left, edge.right}) {
+      if (!(-normals_[face].dot(n) > kSlight)) continue;
+      for (std::size_t i = 0; i < query_.workspace.triangles.size(); ++i) {
+        const NearTriangle near = query_.workspace.triangles[i];
+        for (int k = 0; k < 3; ++k)
+          if (query_.surface.edge_id(3 * near.index + k) == id)
+            PolytopeOnTriangle(query_, near).clip_edge(face, k, -normals_[face], best_.index);
+      }
+    }
   }
 
   void add_on_face(const Vector3d& point, int face, FeatureCode code_a, FeatureCode code_s) {
@@ -315,7 +323,8 @@ class PolytopeOnTriangle {
     return true;
   }
 
-  void clip_edge(int face, int k, const Vector3d& n) {
+  /// Not where it leaves through the edge `known` of the shape.
+  void clip_edge(int face, int k, const Vector3d& n, int known = -1) {
     const int half_edge = 3 * near_.index + k;
     if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) return;
     const Vector3d start = t_.corners[k], edge = t_.corners[(k + 1) % 3] - start;
@@ -345,7 +354,7 @@ class PolytopeOnTriangle {
     }
     if (enter > leave) return;
     for (const auto& [place, side] : {std::pair{enter, enter_side}, std::pair{leave, leave_side}}) {
-      if (side < 0) continue;  // ends under the face: a corner
+      if (side < 0 || side == known) continue;  // < 0: ends under the face, a corner
       add_on_face(start + place * edge, face,
                   {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(side)},
                   surface_edge_code(query_, half_edge));

@@ -16,8 +16,8 @@ constexpr double kCompliance = 1e-4;
 /// Balance is found when the defect has fallen by this factor, or not in so many steps.
 constexpr double kBalance = 1e-4;
 constexpr int kMaxSteps = 6;
-/// Where statuses are right it has fallen to this share after the first two steps, and after one
-/// where nothing moves; where they are not, six do no better.
+/// From impulses that have the statuses right it has fallen to this share after the first step; at
+/// loose tolerances others are left to sweeps.
 constexpr double kFirstGain = 0.1;
 
 /// A search ends where the slope is this share of the first one.
@@ -70,6 +70,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
   bool is_cold = !has_impulses();
+  const bool is_patient = is_cold || !options_.leaves_motion;
   report.has_answer = false;  // none that the caller does not have
   workshop_->is_start_measured = true;
   if (!is_cold && !(level <= kFarStart)) return report;
@@ -89,8 +90,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
       w_.assign(problem.num_dofs(), 0.0);
     else
       find_origin(problem);
-    const int num_first_steps = is_cold || !options_.leaves_motion ? 2 : 1;
-    if (!find_balance(problem, num_first_steps, report.iterations)) {
+    if (!find_balance(problem, is_patient ? kMaxSteps : 1, report.iterations)) {
       report.has_answer = !is_cold;
       break;
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/check.h"
 #include "stiction/base/error.h"
 #include "stiction/base/infinity.h"
 
@@ -48,9 +49,6 @@ constexpr double kSingleTolerance = 1e-7;
 /// target, or after so many sweeps that gain nothing.
 constexpr double kLeastPromising = 0.2;
 constexpr int kSinglePatience = 150;
-
-/// Before, errors are everywhere.
-constexpr int kFirstFocus = 8;
 
 /// Good starts may be answers after a few sweeps: the first ones are checked.
 constexpr int kFirstSweeps = 2;
@@ -134,7 +132,7 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   target_ = options_.tolerance;
   last_gain_ = 0;
   pair_start_ = -1;
-  is_extrapolated_ = is_focused_ = false;
+  is_extrapolated_ = false;
   has_changed_over_ = is_focus_vain_ = false;
   visits_ = Visits::kOneByOne;
   promising_ = kPromising;
@@ -156,8 +154,13 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
     bool is_focused = false;
     if (!is_last && is_promising(number)) {
       store_packs();
-      if (is_answer(problem, solution)) return {SolverStatus::kConverged, number};
+      double measured = 0;
+      if (is_answer(problem, solution, measured)) {
+        best_level_ = measured;
+        return {SolverStatus::kConverged, number};
+      }
       promising_ *= kAfterRefusal;
+      note(measured);
     } else if (is_last || (number >= due && !is_far_off(number))) {
       due = has_changes() ? number + 1 : next_check(number, options_.check_gap);
       const double level = evaluate_and_focus(number, deadline, is_focused);
@@ -225,12 +228,16 @@ bool NsgsSolver::is_rounding(int number) const {
 /// From the state that sweeps in single precision have come to.
 void NsgsSolver::visit_in_double(int number) {
   store_packs();
-  state_.refresh(blocks_);
-  visits_ =
-      workshop_->lay_out(workshop_->double_packs) ? Visits::kInDoublePacks : Visits::kOneByOne;
+  if (state_.is_finite())
+    state_.refresh(blocks_);
+  else
+    state_.go_to(blocks_, workshop_->best);
+  visits_ = Visits::kInDoublePacks;
+  ST_DEMAND(workshop_->lay_out(workshop_->double_packs));  // takes all that single ones take
   load_packs();
-  is_extrapolated_ = is_focused_ = false;
+  is_extrapolated_ = has_changed_over_ = false;
   last_gain_ = number;
+  promising_ = kPromising;
   prepare_acceleration(number);
 }
 
@@ -241,13 +248,15 @@ bool NsgsSolver::has_changes() const { return is_packed() && asks_certificate(op
 /// less than what it changed, and of 180 such answers he refused 9.
 bool NsgsSolver::is_promising(int number) const {
   return has_changes() && options_.asks_judge && !is_extrapolated_ &&
-         number >= options_.least_sweeps && change_ <= promising_ * target_;
+         number >= options_.least_sweeps && change_ <= promising_ * target_ &&
+         number - last_evaluation_ < kLongestGap;
 }
 
 /// Whether the result of the last sweep need not be measured. In packs that is only done to see
 /// whether sweeps get on.
 bool NsgsSolver::is_far_off(int number) const {
-  return has_changes() && number - last_evaluation_ < kLongestGap;
+  return has_changes() && number - last_evaluation_ < kLongestGap &&
+         (options_.asks_judge || change_ > kPromising * target_);
 }
 
 void NsgsSolver::load_packs() {
@@ -272,7 +281,7 @@ void NsgsSolver::refresh() {
 /// an extrapolation other than by momentum takes as long as a sweep, so that it is made of every
 /// second one.
 void NsgsSolver::accelerate(int number) {
-  is_extrapolated_ = is_focused_ = false;
+  is_extrapolated_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
   const bool changes_over = options_.acceleration == Acceleration::kHybrid && !has_changed_over_ &&
                             number >= kAndersonSweeps && number - last_gain_ >= kAndersonPatience;
@@ -313,7 +322,6 @@ void NsgsSolver::prepare_acceleration(int number) {
 /// What was learned from sweeps over everything does not hold after those over a part.
 void NsgsSolver::restart_acceleration(int number) {
   is_extrapolated_ = false;
-  is_focused_ = true;
   if (options_.acceleration == Acceleration::kNone) return;
   with_accelerator([](auto& accelerator, auto values) {
     accelerator.forget();
@@ -338,7 +346,8 @@ void NsgsSolver::sweep(int number) {
   NsgsSweep::Step step;
   step.is_forward = !options_.alternates || number % 2 == 1;
   step.relaxation = options_.relaxation;
-  if (options_.freezes && acceleration() == Acceleration::kNncg && number > kRevisit) {
+  const bool needs_all = acceleration() == Acceleration::kAnderson;
+  if (options_.freezes && !needs_all && number > kRevisit) {
     double total = 0;
     for (int i = 0; i < blocks_.num_units(); ++i)
       for (int row = blocks_.unit(i).row; row < blocks_.unit(i + 1).row; ++row)
@@ -357,15 +366,19 @@ double NsgsSolver::evaluate(int number) {
   const double level = number == 0 && is_start_measured_
                            ? workshop_->residual.last_levels().largest()
                            : workshop_->residual.evaluate(blocks_, state_);
-  if (level < best_level_) {
-    best_level_ = level;
-    std::copy(state_.x(), state_.x() + blocks_.num_rows(), workshop_->best.begin());
-  }
+  note(level);
   if (level < 0.9 * gain_level_) {
     gain_level_ = level;
     last_gain_ = number;
   }
   return level;
+}
+
+/// Keeps the state if it is the best so far.
+void NsgsSolver::note(double level) {
+  if (!(level < best_level_)) return;
+  best_level_ = level;
+  std::copy(state_.x(), state_.x() + blocks_.num_rows(), workshop_->best.begin());
 }
 
 bool NsgsSolver::confirm_start(const StepProblem& problem, StepSolution& solution) {
@@ -384,18 +397,17 @@ bool NsgsSolver::confirm_start(const StepProblem& problem, StepSolution& solutio
 /// Asks the judge; if the answer is refused, the next one has to be better by what it lacked.
 bool NsgsSolver::confirm(const StepProblem& problem, StepSolution& solution) {
   double measured = 0;
-  if (is_answer(problem, solution, &measured)) return true;
+  if (is_answer(problem, solution, measured)) return true;
   target_ *= std::clamp(0.5 * options_.tolerance / measured, kStrictest, 0.5);
   return false;
 }
 
-bool NsgsSolver::is_answer(const StepProblem& problem, StepSolution& solution, double* measured) {
+bool NsgsSolver::is_answer(const StepProblem& problem, StepSolution& solution, double& measured) {
   if (blocks_.has_bodies()) state_.refresh(blocks_);  // w then belongs to the impulses, to the bit
   state_.store(blocks_, solution);
   if (!options_.asks_judge) return true;
-  const double level = acceptance_.measure(problem, solution);
-  if (measured != nullptr) *measured = level;
-  return level <= options_.tolerance;
+  measured = acceptance_.measure(problem, solution);
+  return measured <= options_.tolerance;
 }
 
 }  // namespace stiction

@@ -79,9 +79,10 @@ class NsgsSolver : public Solver {
   bool focus(int number, const Deadline& deadline);
   int patience() const { return is_packed() ? options_.pack_patience : 1; }
   double evaluate(int number);
+  void note(double level);
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);
-  bool is_answer(const StepProblem& problem, StepSolution& solution, double* measured = nullptr);
+  bool is_answer(const StepProblem& problem, StepSolution& solution, double& measured);
   Acceleration acceleration() const;
   const std::vector<double>& weigh_impulses();
   bool has_changes() const;
@@ -124,10 +125,9 @@ class NsgsSolver : public Solver {
   double promising_ = 0;  // share of the target that a sweep in packs may change at its end
   double change_ = 0;     // by the last sweep of packs, in the terms of (T23)
   int last_evaluation_ = 0;
-  /// What the last sweep began after.
-  bool is_extrapolated_ = false, is_focused_ = false;
-  int pair_start_ = 0;          // the sweep after which the accelerator was last given a start
-  bool is_focus_vain_ = false;  // the last one gained nothing: sweeps over everything first
+  bool is_extrapolated_ = false;  // what the last sweep began from
+  int pair_start_ = 0;            // the sweep after which the accelerator was last given a start
+  bool is_focus_vain_ = false;    // the last one gained nothing: sweeps over everything first
 };
 
 }  // namespace stiction

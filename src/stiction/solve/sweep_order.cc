@@ -29,6 +29,11 @@ void SweepOrder::find(const ContactBlocks& blocks) {
 
 double SweepOrder::estimate_elimination(const ContactBlocks& blocks) const {
   if (num_slabs_ == 0) return 0;
+  // What lies on one body has it in common, but is eliminated one by one.
+  constexpr std::size_t kLargeShare = 4;
+  for (const int body : queue_)
+    if (kLargeShare * blocks.meetings(body).size() > static_cast<std::size_t>(blocks.num_units()))
+      return 0;
   double sum = 0, size = 0;
   int layer = -1;
   for (const int body : queue_) {  // by layers

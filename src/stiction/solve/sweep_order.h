@@ -32,7 +32,8 @@ class SweepOrder {
   void select(const SweepOrder& whole, const std::vector<char>& is_in);
 
   /// What it would cost about to eliminate bodies layer by layer, each with the next: the cubes of
-  /// the degrees of freedom of the layers, added up. Zero where there are no layers.
+  /// the degrees of freedom of the layers, added up. Zero where there are no layers, or one body
+  /// has a quarter of all units.
   double estimate_elimination(const ContactBlocks& blocks) const;
 
   int num_phases() const { return static_cast<int>(phase_start_.size()) - 1; }
