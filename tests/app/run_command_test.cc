@@ -18,10 +18,10 @@ TEST_F(RunCommand, JsonIsOneObjectWithAllKeysAndNothingElse) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
   const Json object = parse_json(result.out);  // throws if anything follows
-  for (const char* key :
-       {"scene", "scheme", "solver", "steps", "simulated_s", "wall_s", "contacts_max",
-        "residual_max", "gap_min", "joint_error_max", "energy_ledger", "status", "substeps",
-        "rejected_substeps", "events", "impact_gains", "impact_gain_J", "notes"})
+  for (const char* key : {"scene", "scheme", "solver", "steps", "simulated_s", "wall_s",
+                          "contacts_max", "contacts_left_out_max", "residual_max", "gap_min",
+                          "joint_error_max", "energy_ledger", "status", "substeps",
+                          "rejected_substeps", "events", "impact_gains", "impact_gain_J", "notes"})
     EXPECT_TRUE(object.contains(key)) << key;
   EXPECT_EQ(object["scene"], "bouncing-ball");
   EXPECT_EQ(object["steps"], 2000);

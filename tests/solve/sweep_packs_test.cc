@@ -193,9 +193,8 @@ TEST(SweepPacks, AreRefusedInSinglePrecisionWhereTurnsOutweighShifts) {
   EXPECT_FALSE(Bench<float>(problem).is_packed);
 }
 
-/// Sweeps that begin in single precision end where those in double precision do, at tolerances that
-/// single precision cannot reach, too.
-TEST(SweepPacks, AreChangedWhereSinglePrecisionEnds) {
+/// All tolerances at which sweeps begin in single precision, whether they end in it or not.
+TEST(SweepPacks, ReachTolerancesThatBeginInSinglePrecision) {
   const StepProblem problem = pile();
   for (const double tolerance : {1e-3, 1e-5, 1e-7}) {
     StepSolution solution;
