@@ -58,7 +58,10 @@ std::vector<std::pair<Kind, Kind>> all_pairs() {
   for (const auto& [x, y] : {std::pair{Kind::kPoint, Kind::kLine},
                              {Kind::kPoint, Kind::kPlane},
                              {Kind::kPoint, Kind::kCircle},
-                             {Kind::kCircle, Kind::kPlane}}) {
+                             {Kind::kCircle, Kind::kPlane},
+                             {Kind::kShape, Kind::kPlane},
+                             {Kind::kShape, Kind::kPoint},
+                             {Kind::kShape, Kind::kLine}}) {
     pairs.emplace_back(x, y);
     pairs.emplace_back(y, x);
   }
@@ -72,7 +75,8 @@ class TouchOfKinds : public ::testing::TestWithParam<std::pair<Kind, Kind>> {};
 // distance of ellipsoids is accurate to 1e-9 only: with t = 1e-3 the error is 1e-6 + 1e-4.
 TEST_P(TouchOfKinds, GapChangesAsTheNormalVelocityAtThePoint) {
   const auto [kind_a, kind_b] = GetParam();
-  const bool is_whole = kind_a == Kind::kShape;
+  const bool has_shape = kind_a == Kind::kShape || kind_b == Kind::kShape;
+  const bool is_whole = kind_a == kind_b && has_shape;
   const CollisionShape a(Ellipsoid{{0.5, 0.3, 0.4}}), b(Ellipsoid{{0.2, 0.6, 0.3}});
   const double step = is_whole ? 1e-3 : 1e-5, tolerance = is_whole ? 3e-4 : 1e-6;
   int num_tried = 0;
@@ -91,7 +95,7 @@ TEST_P(TouchOfKinds, GapChangesAsTheNormalVelocityAtThePoint) {
     EXPECT_NEAR(touch.normal.norm(), 1, 1e-14);
     const double way = touch.gap + candidate.a.radius + candidate.b.radius;
     if (kind_a != Kind::kPlane && kind_b != Kind::kPlane && std::abs(way) < 0.1) continue;
-    if (is_whole && touch.gap < 0.1) continue;
+    if (has_shape && touch.gap < 0.1) continue;
     const auto gap_after = [&](double time) {
       return evaluate_touch(candidate, a, moved(pose_a, motion_a, time), b,
                             moved(pose_b, motion_b, time))
@@ -162,6 +166,37 @@ TEST(Touch, IsThatOfTheClosedForm) {
 }
 
 // A distance has a kink where lines meet, a signed gap has none.
+/// Of all directions ⟂ the line, or of all for a point, the one of largest separation, before and
+/// after they meet: by definition, with directions all around and then ever closer.
+TEST(Touch, OfAnEllipsoidWithPointsAndLinesIsTheLargestSeparation) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Vector3d radii(random.uniform(0.1, 1), random.uniform(0.1, 1), random.uniform(0.1, 1));
+    const CollisionShape ellipsoid(Ellipsoid{radii}), other(Sphere{1});
+    const bool is_line = seed % 2 == 0;
+    const ContactFeature feature =
+        random_feature(random, is_line ? Kind::kLine : Kind::kPoint, seed % 3 == 0 ? 0.1 : 0);
+    const Pose pose{0.5 * random_vector(random), random_rotation(random)};
+    const Touch touch = evaluate_touch({.a = {}, .b = feature}, ellipsoid, pose, other, {});
+    const auto separation = [&](const Vector3d& n) {
+      return n.dot(pose.position - feature.point) -
+             radii.cwiseProduct(pose.rotation.transpose() * n).norm() - feature.radius;
+    };
+    if (is_line) {
+      EXPECT_NEAR(touch.normal.dot(feature.direction), 0, 1e-14);
+    }
+    EXPECT_NEAR(touch.gap, separation(touch.normal), 1e-13);
+    for (const double width : {3.0, 1e-1, 1e-3, 1e-5}) {
+      for (int i = 0; i < 300; ++i) {
+        Vector3d n = touch.normal + width * random_vector(random);
+        if (is_line) n -= n.dot(feature.direction) * feature.direction;
+        EXPECT_LE(separation(n.normalized()), touch.gap + 1e-13);
+      }
+    }
+  }
+}
+
 TEST(Touch, OfLinesGoesThroughTheirMeeting) {
   const ContactFeature b = make_line_feature({0, 0, 0}, {0, 1, 0});
   for (const double height : {1e-3, 1e-9, 0.0, -1e-9, -1e-3}) {

@@ -116,11 +116,8 @@ TEST(PlaneReference, GapsOverFlatMeshesAreThoseOverTheirPlane) {
       const CollisionShape a(shape), mesh{Shape(make_sheet(random, 10))};
       Pose pose = random_pose(random, 1);
       const auto start = static_cast<double>(gap_over(shape, pose, Plane{}, {}));
-      // The centre stays above: a sheet has two sides, and the centre says which one counts. So
-      // does the axis of a capsule, which has no contacts with a sheet that cuts it
-      // (docs/roadmap.md).
-      double deepest = -0.3 * (pose.position.z() - start);
-      if (a.core_radius() > 0) deepest = std::max(deepest, -0.9 * a.core_radius());
+      // The centre stays above: a sheet has two sides, and the centre says which one counts.
+      const double deepest = -0.3 * (pose.position.z() - start);
       const double wanted =
           random.chance(0.3) ? random.uniform(deepest, 0) : random.uniform(0, 0.1) * a.size();
       pose.position.z() += wanted - start;

@@ -866,5 +866,72 @@ TEST(SurfaceContacts, AFaceThatHasSunkInKeepsTheNormalsOfItsEnds) {
   }
 }
 
+/// A ridge through given points, with slopes to both sides.
+Mesh bent_ridge(const std::vector<Vector3d>& crest) {
+  Mesh mesh;
+  for (std::size_t k = 0; k < crest.size(); ++k) {
+    const Vector3d& p = crest[k];
+    mesh.vertices.insert(mesh.vertices.end(), {p, {p.x(), -1, -0.3}, {p.x(), 1, -0.3}});
+    if (k == 0) continue;
+    const int n = 3 * static_cast<int>(k), o = n - 3;
+    mesh.triangles.insert(mesh.triangles.end(),
+                          {{o + 1, n + 1, n}, {o + 1, n, o}, {o, n, n + 2}, {o, n + 2, o + 2}});
+  }
+  return mesh;
+}
+
+/// Terrain has ridges that bend. Under a flat side that is slightly tilted over one, every place
+/// where the ridge leaves it, or is highest under it, is a contact if it is within reach: none of
+/// them may be entered before the next detection.
+TEST(SurfaceContacts, AFaceOverABentRidgeHasBothOfItsEnds) {
+  const std::vector<Vector3d> crests[] = {
+      {{-1, 0.1, 0}, {-0.13, 0.04, 0}, {0.24, -0.05, 0}, {1, 0.2, 0}},  // to the sides
+      {{-1, 0, -1e-2}, {-0.13, 0, 0}, {0.02, 0, 1e-5}, {0.24, 0, 0}, {1, 0, -1e-2}},         // down
+      {{-1, 0.1, 1e-2}, {-0.13, 0.1, 0}, {0.02, -0.1, -1e-5}, {0.24, 0, 0}, {1, 0, 1e-2}}};  // up
+  const Shape shapes[] = {Box{{0.4, 0.3, 0.02}}, Cylinder{0.2, 0.02}};
+  constexpr double kReach = 5e-3;
+  for (const auto& crest : crests)
+    for (const Shape& shape : shapes)
+      for (const double tilt : {1e-6, -1e-4, 1e-3, -5e-3}) {
+        const CollisionShape a{shape}, mesh{Shape(bent_ridge(crest))};
+        const Eigen::Matrix3d rotation =
+            Eigen::AngleAxisd(tilt, Vector3d::UnitY()).toRotationMatrix();
+        const Vector3d up = rotation.col(2), foot = Vector3d(0.05, 0.02, 0.02) - 0.01 * up;
+        // Heights of the crest under the flat side, at a thousand places.
+        double low = 1;
+        std::vector<Vector3d> places;
+        for (std::size_t k = 0; k + 1 < crest.size(); ++k)
+          for (int i = 0; i <= 1000; ++i) {
+            const Vector3d p = crest[k] + i / 1000.0 * (crest[k + 1] - crest[k]);
+            const Vector3d local = rotation.transpose() * (p - foot);
+            const bool is_under = a.kind() == ShapeKind::kBox
+                                      ? std::abs(local.x()) < 0.2 && std::abs(local.y()) < 0.15
+                                      : std::hypot(local.x(), local.y()) < 0.2;
+            if (!is_under) continue;
+            places.push_back(p);
+            low = std::min(low, up.dot(foot - p));
+          }
+        const Pose pose{foot + 0.01 * up - low * up, rotation};
+        ContactWorkspace workspace;
+        ContactList list;
+        collect_contacts(a, pose, mesh, {}, {.reach = kReach}, workspace, list);
+        // The side turns about what touches until it meets the crest elsewhere. If contacts hold it
+        // everywhere, no place of the crest within reach is further from all of them than the crest
+        // is from being straight: between two contacts it lies below their line.
+        SCOPED_TRACE(::testing::Message() << static_cast<int>(a.kind()) << " tilt " << tilt);
+        double first = 1, last = -1;
+        for (const ContactCandidate& candidate : list.candidates) {
+          first = std::min(first, candidate.point.x());
+          last = std::max(last, candidate.point.x());
+        }
+        for (const Vector3d& p : places) {
+          if (up.dot(foot - p) - low > kReach) continue;
+          EXPECT_GT(p.x(), first - 0.05);
+          EXPECT_LT(p.x(), last + 0.05);
+        }
+        EXPECT_LE(list.candidates.size(), 8U);
+      }
+}
+
 }  // namespace
 }  // namespace stiction

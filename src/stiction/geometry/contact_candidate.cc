@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stiction/base/check.h"
+#include "stiction/geometry/analytic_distance.h"
 #include "stiction/geometry/ball_contacts.h"
 #include "stiction/geometry/collision_shape.h"
 #include "stiction/geometry/distance.h"
@@ -78,6 +79,43 @@ Touch touch_of_shape_and_plane(const CollisionShape& shape, const Pose& pose,
                           shape.core_radius() * n + (pose.position - pose_plane.position);
   const double gap = n.dot(lowest - pose_plane.rotation * plane.point);
   return {gap, n, pose_plane.position + lowest - gap / 2 * n};
+}
+
+/// A corner, or an edge without end, of another shape and an ellipsoid. Along an edge the ellipsoid
+/// looks like an ellipse: the rows of its projection, turned until they are orthogonal, are as long
+/// as its radii. The third radius is any that is longer, so that nothing leaves the plane.
+Touch touch_of_ellipsoid(const CollisionShape& ellipsoid, const Pose& pose,
+                         const ContactFeature& other, const Pose& pose_other) {
+  const Vector3d origin = pose_other.rotation * other.point;
+  const Vector3d offset = origin - (pose.position - pose_other.position);
+  Vector3d normal;  // out of the ellipsoid
+  double gap = 0;
+  if (other.kind == Kind::kPoint) {
+    const SurfacePoint nearest =
+        nearest_on_ellipsoid(ellipsoid.half(), pose.rotation.transpose() * offset);
+    normal = pose.rotation * nearest.normal;
+    gap = nearest.distance - other.radius;
+  } else {
+    const Vector3d along = pose_other.rotation * other.direction;
+    Vector3d e0 = any_normal_to(along), e1 = along.cross(e0);
+    for (int pass = 0; pass < 2; ++pass) {
+      const Vector3d row0 = ellipsoid.half().cwiseProduct(pose.rotation.transpose() * e0);
+      const Vector3d row1 = ellipsoid.half().cwiseProduct(pose.rotation.transpose() * e1);
+      const double angle =
+          std::atan2(2 * row0.dot(row1), row0.squaredNorm() - row1.squaredNorm()) / 2;
+      const Vector3d turned = std::cos(angle) * e0 + std::sin(angle) * e1;
+      e1 = std::cos(angle) * e1 - std::sin(angle) * e0;
+      e0 = turned;
+    }
+    const double radius0 = ellipsoid.half().cwiseProduct(pose.rotation.transpose() * e0).norm();
+    const double radius1 = ellipsoid.half().cwiseProduct(pose.rotation.transpose() * e1).norm();
+    const SurfacePoint nearest = nearest_on_ellipsoid(
+        {radius0, radius1, 2 * std::max(radius0, radius1)}, {e0.dot(offset), e1.dot(offset), 0});
+    normal = nearest.normal.x() * e0 + nearest.normal.y() * e1;
+    gap = nearest.distance - other.radius;
+  }
+  const Vector3d lowest = pose * ellipsoid.core_support(pose.rotation.transpose() * normal);
+  return {gap, -normal, lowest + gap / 2 * normal};
 }
 
 /// The direction from the axis of a circle that is furthest along `direction`. As a product of
@@ -195,6 +233,13 @@ Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
     return touch_of_shape_and_plane(a, pose_a, candidate.b, pose_b);
   if (kind_a == Kind::kPlane && kind_b == Kind::kShape) {
     Touch touch = touch_of_shape_and_plane(b, pose_b, candidate.a, pose_a);
+    touch.normal = -touch.normal;
+    return touch;
+  }
+  if (kind_a == Kind::kShape && kind_b != Kind::kShape)
+    return touch_of_ellipsoid(a, pose_a, candidate.b, pose_b);
+  if (kind_b == Kind::kShape && kind_a != Kind::kShape) {
+    Touch touch = touch_of_ellipsoid(b, pose_b, candidate.a, pose_a);
     touch.normal = -touch.normal;
     return touch;
   }

@@ -27,8 +27,8 @@ struct ContactFeature {
     kLine,    // cylinder of `radius` ≥ 0 about the infinite line: edges, axes, mantles
     kPlane,   // half-space with the outward normal `direction`
     kCircle,  // circle of `radius` about `point` with the axis `direction`: rim of a cylinder
-    kShape,   // the whole convex shape: the gap is that of compute_distance, or that of its lowest
-              // point over a plane
+    kShape,   // the whole convex shape: the gap is that of compute_distance, that of its lowest
+              // point over a plane, or, of an ellipsoid, that of a point or line outside of it
   };
   Kind kind = Kind::kShape;
   Eigen::Vector3d point = Eigen::Vector3d::Zero();      // [m]
@@ -67,9 +67,10 @@ struct ContactCandidate {
 
 /// The gap, normal and point of a candidate at other poses. The shapes are asked only by kShape
 /// features. Pairs are: point with all kinds; line with point, line and circle; plane with point,
-/// circle and shape; shape with shape. The axis of a circle is nearly parallel to a line it is
-/// paired with. Where a normal is not defined (coinciding points, parallel lines, a circle parallel
-/// to a plane) some unit vector is chosen that depends on the input alone.
+/// circle and shape; shape with shape; points and lines with an ellipsoid as shape. The axis of a
+/// circle is nearly parallel to a line it is paired with. Where a normal is not defined (coinciding
+/// points, parallel lines, a circle parallel to a plane) some unit vector is chosen that depends on
+/// the input alone.
 [[nodiscard]] Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
                                    const Pose& pose_a, const CollisionShape& b, const Pose& pose_b);
 

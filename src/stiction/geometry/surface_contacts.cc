@@ -97,6 +97,33 @@ void collect_deep(SurfaceQuery& query) {
                 surface_region_code(surface.region(nearest.triangle)));
 }
 
+/// The shape has been pushed through a corner of the surface, deeper than its features tell: of the
+/// triangles that it overlaps the one it leaves soonest, as if it had no end.
+void collect_cut(SurfaceQuery& query) {
+  const TriangleSurface& surface = query.surface;
+  const NearTriangle* best = nullptr;
+  double least = std::numeric_limits<double>::infinity();  // [m] of depth
+  const auto normal_of = [&](const NearTriangle& near) -> Vector3d {
+    return query.region_side(near) * surface.normal(near.index);
+  };
+  for (const NearTriangle& near : query.workspace.cut) {
+    const double depth = -query.height(near, lowest_of_a(query, normal_of(near)));
+    // The side that the centre is on first.
+    const bool is_better = best == nullptr || (near.is_front && !best->is_front) ||
+                           (near.is_front == best->is_front && depth < least);
+    if (!is_better) continue;
+    best = &near;
+    least = depth;
+  }
+  if (best == nullptr) return;
+  const Vector3d n = normal_of(*best);
+  add_candidate(query,
+                {.a = point_of_a(query, lowest_of_a(query, n), query.a.core_radius()),
+                 .b = make_plane_feature(surface.corners(best->index)[0], n)},
+                {.kind = FeatureCode::Kind::kWhole, .index = 0},
+                surface_region_code(surface.region(best->index)));
+}
+
 /// A candidate of an edge that equals one of a face says nothing new, nor does one of a vertex that
 /// equals one of an edge; and ids occur once.
 void remove_duplicates(SurfaceQuery& query) {
@@ -176,6 +203,7 @@ void collect_surface_contacts(const CollisionShape& a, const Pose& pose_a,
                      .center = pose_sa * (a.polytope() ? a.polytope()->center() : a.center())};
   query.workspace.candidates.clear();
   query.workspace.regions.clear();
+  query.workspace.cut.clear();
   if (a.kind() == ShapeKind::kPlane) {
     query.tolerance = TriangleSurface::kFlatness * query.surface.scale();
     collect_half_space(query);
@@ -195,6 +223,7 @@ void collect_surface_contacts(const CollisionShape& a, const Pose& pose_a,
     }
     collect_regions(query, out);
     if (query.workspace.candidates.empty()) collect_deep(query);
+    if (query.workspace.candidates.empty()) collect_cut(query);
   }
   remove_duplicates(query);
   publish(query, out);

@@ -39,29 +39,42 @@ class CurvedOnTriangle {
     if (near_.is_front) touch_region(query_, near_, false);
     const bool is_apart = distance > tie_;
     const double least = is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity();
-    find_best(least, height);
+    find_best(least, height, gjk.touches ? gjk.best_direction : gjk.v);
     if (is_apart && best_.kind == Kind::kNone) {
       if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
-      emit();
-    } else if (best_.kind != Kind::kNone) {
-      query_.workspace.overlaps.push_back({.near = near_,
-                                           .ids = t_.ids,
-                                           .n = best_.n,
-                                           .separation = best_.separation,
-                                           .kind = static_cast<int>(best_.kind),
-                                           .half_edge = best_.half_edge});
+      emit(best_);
+      emit(border_);
+    } else {
+      query_.workspace.cut.push_back(near_);
+      keep(best_);
+      keep(border_);
     }
   }
 
   /// After all triangles have found theirs.
   void emit(const OverlapAxis& overlap) {
     if (is_explained_by_neighbor(query_, overlap, tie_)) return;
-    best_ = {.kind = static_cast<Kind>(overlap.kind),
-             .separation = overlap.separation,
-             .half_edge = overlap.half_edge,
-             .n = overlap.n};
-    emit();
+    emit(Best{.kind = static_cast<Kind>(overlap.kind),
+              .separation = overlap.separation,
+              .half_edge = overlap.half_edge,
+              .n = overlap.n});
+  }
+
+  /// What of the triangle is under an end that is slightly tilted over another one.
+  void collect_under(int end) {
+    constexpr double kSlack = 0.2;  // sine: as much as kSlightTilt
+    const Vector3d up = (end == 1 ? 1 : -1) * query_.pose_sa.rotation.col(2);
+    const double apart = query_.a.half().x() / 4;
+    for (int k = 0; k < 3; ++k) {
+      if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
+          is_under_end(t_.corners[k]) && vertex_allows(query_, t_.ids[k], up, kSlack) &&
+          may_come_down(t_.corners[k], up, apart)) {
+        add_candidate(query_, {.a = flat_end(up), .b = make_point_feature(t_.corners[k])},
+                      code(FeatureCode::Kind::kFace, 0), surface_vertex_code(t_.ids[k]));
+      }
+      add_ends_of_chord(k, up, apart);
+    }
   }
 
  private:
@@ -73,13 +86,23 @@ class CurvedOnTriangle {
     Vector3d n = Vector3d::UnitZ();
   };
 
-  void emit() {
-    if (best_.kind == Kind::kFace) touch_region(query_, near_, true);
-    if (best_.kind == Kind::kNeighbor) {
-      touch_region(query_, neighbor_across(query_, near_, best_.half_edge), true);
+  void keep(const Best& axis) {
+    if (axis.kind == Kind::kNone) return;
+    query_.workspace.overlaps.push_back({.near = near_,
+                                         .ids = t_.ids,
+                                         .n = axis.n,
+                                         .separation = axis.separation,
+                                         .kind = static_cast<int>(axis.kind),
+                                         .half_edge = axis.half_edge});
+  }
+
+  void emit(const Best& axis) {
+    if (axis.kind == Kind::kFace) touch_region(query_, near_, true);
+    if (axis.kind == Kind::kNeighbor) {
+      touch_region(query_, neighbor_across(query_, near_, axis.half_edge), true);
     }
-    if (best_.kind == Kind::kEdge) add_edge(best_.half_edge, best_.n);
-    if (best_.kind == Kind::kVertex) add_vertex(best_.half_edge, best_.n);
+    if (axis.kind == Kind::kEdge) add_edge(axis.half_edge, axis.n);
+    if (axis.kind == Kind::kVertex) add_vertex(axis.half_edge, axis.n);
   }
 
   double face_separation(const NearTriangle& near) const {
@@ -109,10 +132,21 @@ class CurvedOnTriangle {
 
   void consider(const Best& axis, double least) {
     if (axis.separation < least) return;
-    if (best_.kind == Kind::kNone || axis.separation > best_.separation + tie_) best_ = axis;
+    if (best_.kind == Kind::kNone || axis.separation > best_.separation + tie_) {
+      best_ = axis;
+      border_ = {};
+    } else if (is_flat(best_) && !is_flat(axis) && axis.separation >= best_.separation - tie_ &&
+               (border_.kind == Kind::kNone || axis.separation > border_.separation)) {
+      border_ = axis;
+    }
   }
 
-  void find_best(double least, double height) {
+  static bool is_flat(const Best& axis) {
+    return axis.kind == Kind::kFace || axis.kind == Kind::kNeighbor;
+  }
+
+  /// `hint`: a direction of large separation from this triangle alone.
+  void find_best(double least, double height, const Vector3d& hint) {
     if (near_.is_front) {
       consider({.kind = Kind::kFace,
                 .separation = height,
@@ -126,7 +160,9 @@ class CurvedOnTriangle {
     }
     for (int k = 0; k < 3; ++k) {
       const int half_edge = 3 * near_.index + k;
-      if (query_.surface.edge_id(half_edge) != TriangleSurface::kNone) consider_edge(k, least);
+      if (query_.surface.edge_id(half_edge) != TriangleSurface::kNone) {
+        consider_edge(k, least, hint);
+      }
     }
     for (int k = 0; k < 3; ++k) consider_vertex(k, least);
   }
@@ -146,7 +182,7 @@ class CurvedOnTriangle {
   }
 
   /// From the normal of the triangle over the edge to that of the neighbour, or around a rim.
-  void consider_edge(int k, double least) {
+  void consider_edge(int k, double least, const Vector3d& hint) {
     const int half_edge = 3 * near_.index + k;
     const int twin = query_.surface.twin(half_edge);
     if (twin == TriangleSurface::kJunction) return;
@@ -172,8 +208,29 @@ class CurvedOnTriangle {
       const Vector3d turn = std::cos(angle) * outward - std::sin(angle) * first;
       return turn.dot(lowest_of_a(query_, direction(angle)) - t_.corners[k]);
     };
-    double low = 0, high = end;
-    if (!(slope(low) > 0) || !(slope(high) < 0)) return;  // a face, or beyond a rim, is better
+    // Where the shape is apart from the line the separation has one maximum above zero, else it may
+    // have several: the best of some samples is next to the best of them.
+    constexpr int kNumSamples = 8;
+    const double hinted = std::clamp(std::atan2(hint.dot(outward), hint.dot(first)), 0.0, end);
+    double best = hinted, highest = separation(direction(hinted), t_.corners[k]);
+    for (int i = 0; i <= kNumSamples; ++i) {
+      const double angle = end * i / kNumSamples;
+      const double value = separation(direction(angle), t_.corners[k]);
+      if (value > highest) {
+        highest = value;
+        best = angle;
+      }
+    }
+    double low = best, high = best;
+    if (slope(best) > 0) {
+      high = std::min(end, best + end / kNumSamples);
+      // Beyond the edge something is better. At the end itself the slope may jump, as it does where
+      // a mantle stands upright beside the rim of a height field.
+      if (high >= end && slope(end + 100 * kStrict) > 0) return;
+    } else {
+      low = std::max(0.0, best - end / kNumSamples);
+      if (low <= 0 && !(slope(0) > 0)) return;  // the face is better
+    }
     for (int i = 0; i < 60 && high - low > 1e-16; ++i) {
       const double middle = (low + high) / 2;
       (slope(middle) > 0 ? low : high) = middle;
@@ -223,7 +280,7 @@ class CurvedOnTriangle {
   }
 
   /// A corner leaves a cylinder through an end or the mantle, an ellipsoid along the normal where
-  /// it is nearest. Apart, the iteration has that direction already.
+  /// it is nearest.
   void consider_vertex(int k, double least) {
     if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) return;
     const Vector3d offset = query_.center - t_.corners[k];
@@ -236,30 +293,12 @@ class CurvedOnTriangle {
       if (length > query_.tolerance && std::abs(offset.dot(axis)) <= query_.a.half().z()) {
         try_vertex(k, radial / length, least);
       }
-    } else if (!(least > -std::numeric_limits<double>::infinity())) {
-      const double length = offset.norm();
-      if (length > query_.tolerance) try_vertex(k, climb(k, offset / length), least);
+    } else {
+      const Touch touch =
+          evaluate_touch({.a = {}, .b = make_point_feature(t_.corners[k])}, query_.a, query_.pose_a,
+                         query_.surface_shape, query_.pose_s);
+      try_vertex(k, query_.pose_s.rotation.transpose() * touch.normal, least);
     }
-  }
-
-  /// The best direction for a corner by steps along the slope, which grow while they help.
-  Vector3d climb(int k, Vector3d n) const {
-    double best = separation(n, t_.corners[k]), step = 1 / query_.a.size();
-    for (int i = 0; i < 200 && step > 1e-12 / query_.a.size(); ++i) {
-      const Vector3d pull = lowest_of_a(query_, n) - t_.corners[k];
-      const Vector3d slope = pull - n.dot(pull) * n;
-      if (slope.norm() <= 1e-14 * query_.a.size()) break;
-      const Vector3d next = (n + step * slope).normalized();
-      const double value = separation(next, t_.corners[k]);
-      if (value >= best) {
-        best = value;
-        n = next;
-        step *= 1.2;
-      } else {
-        step /= 2;
-      }
-    }
-    return n;
   }
 
   /// What the shape touches along n: flat end, mantle or point.
@@ -292,48 +331,48 @@ class CurvedOnTriangle {
       add_flat_on_edge(half_edge, n, along, length);
       return;
     }
-    const ContactFeature ball = fitting_ball(query_, n);
     const Vector3d lowest = lowest_of_a(query_, n);
     const double place = along.dot(lowest - t_.corners[k]);
     if (place < -query_.tolerance || place > length + query_.tolerance) return;
-    if (ball.radius > 0) {
-      add_candidate(query_, {.a = ball, .b = make_line_feature(t_.corners[k], along)},
-                    code(FeatureCode::Kind::kWhole, 0), code_s);
+    if (query_.a.kind() == ShapeKind::kEllipsoid) {
+      add_ellipsoid(make_line_feature(t_.corners[k], along), n, t_.corners[k], code_s);
     } else {
-      add_candidate(query_, {.a = ball, .b = make_plane_feature(t_.corners[k], n)},
+      add_candidate(query_,
+                    {.a = point_of_a(query_, lowest, 0), .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
-      add_far_end(half_edge, n, lowest);
+      note_tilted_end(n);
     }
   }
 
-  /// An end that is slightly tilted over a ridge touches it with its rim; where the ridge leaves it
-  /// on the other side it may come down in the same step. The ridge may consist of several edges in
-  /// a line.
-  void add_far_end(int half_edge, const Vector3d& n, const Vector3d& touched) {
-    constexpr double kSlight = 0.98;  // cosine: 11°; steeper ones would brake what moves along it
-    const Vector3d axis = query_.pose_sa.rotation.col(2);
-    const Vector3d up = axis.dot(n) > 0 ? axis : Vector3d(-axis);
-    if (!(up.dot(n) > kSlight)) return;
-    const int id = query_.surface.edge_id(half_edge);
-    for (std::size_t i = 0; i < query_.workspace.triangles.size(); ++i) {
-      const NearTriangle near = query_.workspace.triangles[i];
-      for (int k = 0; k < 3; ++k)
-        if (query_.surface.edge_id(3 * near.index + k) == id)
-          CurvedOnTriangle(query_, near).add_ends_of_chord(k, up, touched);
+  /// Deeper than its centre it would be pushed out on the other side: there the plane decides.
+  void add_ellipsoid(const ContactFeature& feature, const Vector3d& n, const Vector3d& place,
+                     FeatureCode code_s) {
+    ContactCandidate candidate{.a = {}, .b = feature};
+    const Touch touch =
+        evaluate_touch(candidate, query_.a, query_.pose_a, query_.surface_shape, query_.pose_s);
+    if (!((query_.pose_s.rotation * n).dot(touch.normal) > kSlightTilt)) {
+      candidate.b = make_plane_feature(place, n);
     }
+    add_candidate(query_, candidate, code(FeatureCode::Kind::kWhole, 0), code_s);
   }
 
-  /// Where an edge leaves the end of the cylinder, but for what is touched already.
-  void add_ends_of_chord(int k, const Vector3d& up, const Vector3d& touched) {
+  void note_tilted_end(const Vector3d& n) {
+    const double cosine = query_.pose_sa.rotation.col(2).dot(n);
+    if (std::abs(cosine) > kSlightTilt) note_tilted(query_, cosine > 0 ? 1 : 0);
+  }
+
+  /// Where an edge leaves the end of the cylinder.
+  void add_ends_of_chord(int k, const Vector3d& up, double apart) {
+    const int half_edge = 3 * near_.index + k;
+    if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) return;
     const Vector3d start = t_.corners[k], edge = t_.corners[(k + 1) % 3] - start;
     const double length = edge.norm();
     if (!(length > 0)) return;
     const Vector3d along = edge / length, across = up - up.dot(along) * along;
-    const int half_edge = 3 * near_.index + k;
     if (!(across.norm() > 0.1) || !edge_allows(query_, half_edge, across.normalized(), kStrict)) {
       return;
     }
-    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(up), 4, &touched);
+    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(up), 4, apart);
   }
 
   struct Chord {
@@ -376,12 +415,13 @@ class CurvedOnTriangle {
   }
 
   /// Both ends of what an edge and a flat part have in common, numbered along the line, whichever
-  /// way a triangle has it. Where the edge goes on straight the next triangle has the end.
+  /// way a triangle has it. Where the edge goes on straight the next triangle has the end. With
+  /// `apart` > 0 [m]: only what may come down.
   void add_ends(int half_edge, const Vector3d& along, double length, const Chord& chord,
-                const ContactFeature& feature, int first_index, const Vector3d* touched = nullptr) {
+                const ContactFeature& feature, int first_index, double apart = 0) {
     if (chord.from > chord.to) return;
     const int k = half_edge % 3;
-    const double apart = query_.a.half().x() / 4;
+    const Vector3d up = -(query_.pose_sa.rotation * feature.direction);
     const auto is_straight = [&](int corner) {
       return query_.surface.vertex_kind(t_.ids[corner]) == TriangleSurface::VertexKind::kStraight;
     };
@@ -391,7 +431,7 @@ class CurvedOnTriangle {
       const bool goes_on =
           end == 0 ? place <= 0 && is_straight(k) : place >= length && is_straight((k + 1) % 3);
       const Vector3d point = t_.corners[k] + place * along;
-      if (goes_on || (touched != nullptr && (point - *touched).norm() <= apart)) continue;
+      if (goes_on || (apart > 0 && !may_come_down(point, up, apart))) continue;
       add_candidate(query_, {.a = feature, .b = make_point_feature(point)},
                     code(FeatureCode::Kind::kOther, first_index + (is_turned ? 1 - end : end)),
                     surface_edge_code(query_, half_edge));
@@ -409,23 +449,32 @@ class CurvedOnTriangle {
     const FeatureCode code_s = surface_vertex_code(t_.ids[k]);
     const ContactFeature corner = make_point_feature(t_.corners[k]);
     if (is_on_end(n)) {
-      const Vector3d axis = query_.pose_sa.rotation.col(2);
-      const Vector3d offset = t_.corners[k] - query_.center;
-      if ((offset - offset.dot(axis) * axis).norm() > query_.a.half().x()) return;
-      add_candidate(query_, {.a = flat_end(n), .b = corner}, code(FeatureCode::Kind::kFace, 0),
-                    code_s);
-      return;
-    }
-    const ContactFeature ball = fitting_ball(query_, n);
-    if (ball.radius > 0) {
-      add_candidate(query_, {.a = ball, .b = corner}, code(FeatureCode::Kind::kWhole, 0), code_s);
+      if (is_under_end(t_.corners[k])) {
+        add_candidate(query_, {.a = flat_end(n), .b = corner}, code(FeatureCode::Kind::kFace, 0),
+                      code_s);
+      }
+      note_tilted_end(n);
+    } else if (query_.a.kind() == ShapeKind::kEllipsoid) {
+      add_ellipsoid(corner, n, t_.corners[k], code_s);
     } else if (is_on_mantle(n)) {
       add_candidate(query_, {.a = mantle(), .b = corner}, code(FeatureCode::Kind::kEdge, 0),
                     code_s);
     } else {
-      add_candidate(query_, {.a = ball, .b = make_plane_feature(t_.corners[k], n)},
+      add_candidate(query_,
+                    {.a = point_of_a(query_, lowest_of_a(query_, n), 0),
+                     .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
+      note_tilted_end(n);
     }
+  }
+
+  bool may_come_down(const Vector3d& point, const Vector3d& up, double apart) const {
+    return may_come_down_on(query_, point, query_.center - query_.a.half().z() * up, up, apart);
+  }
+
+  bool is_under_end(const Vector3d& corner) const {
+    const Vector3d axis = query_.pose_sa.rotation.col(2), offset = corner - query_.center;
+    return (offset - offset.dot(axis) * axis).norm() <= query_.a.half().x();
   }
 
   /// Apart, and nearest to a vertex.
@@ -436,8 +485,7 @@ class CurvedOnTriangle {
       if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
       if ((nearest - t_.corners[k]).norm() > tie_) continue;
       if (!vertex_allows(query_, t_.ids[k], n, kRough)) return;
-      // The direction from the iteration is good to half the digits only.
-      add_vertex(k, query_.a.kind() == ShapeKind::kEllipsoid ? climb(k, n) : n);
+      add_vertex(k, n);
       return;
     }
     const int twin_less = find_junction(nearest);
@@ -459,6 +507,8 @@ class CurvedOnTriangle {
   const TriangleView t_;
   const double tie_;  // [m]
   Best best_{};
+  /// An edge or corner as good as a face: just beyond its border the face has no contact.
+  Best border_{};
 };
 
 }  // namespace
@@ -466,12 +516,20 @@ class CurvedOnTriangle {
 void collect_curved(SurfaceQuery& query) {
   std::vector<OverlapAxis>& overlaps = query.workspace.overlaps;
   overlaps.clear();
+  query.workspace.tilted.clear();
   for (std::size_t i = 0; i < query.workspace.triangles.size(); ++i) {
     const NearTriangle near = query.workspace.triangles[i];
     if (query.surface.has_area(near.index)) CurvedOnTriangle(query, near).collect();
   }
   for (std::size_t i = 0; i < overlaps.size(); ++i) {
     CurvedOnTriangle(query, overlaps[i].near).emit(overlaps[i]);
+  }
+  const std::vector<int>& tilted = query.workspace.tilted;
+  for (std::size_t end = 0; end < tilted.size(); ++end) {
+    for (std::size_t i = 0; i < query.workspace.triangles.size(); ++i) {
+      const NearTriangle near = query.workspace.triangles[i];
+      if (near.is_front) CurvedOnTriangle(query, near).collect_under(tilted[end]);
+    }
   }
 }
 

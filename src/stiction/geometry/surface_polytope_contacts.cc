@@ -45,6 +45,7 @@ class PolytopeOnTriangle {
     const double distance = gjk.touches ? 0 : gjk.v.norm();
     if (distance > reach + query_.tolerance) return;
     const bool is_apart = distance > tie_;
+    if (!is_apart) query_.workspace.cut.push_back(near_);
     find_axes(is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity());
     if (is_apart && best_.kind == SurfaceAxis::Kind::kNone) {
       if (!gjk.touches) add_nearest(gjk);
@@ -72,6 +73,23 @@ class PolytopeOnTriangle {
                      .side = overlap.side});
   }
 
+  /// What of the triangle is under a face that is slightly tilted over another one.
+  void collect_under(int face) {
+    constexpr double kSlack = 0.2;  // sine: as much as kSlightTilt
+    const Vector3d n = -normals_[face];
+    const double apart = polytope_.extent() / 50;
+    for (int k = 0; k < 3; ++k) {
+      if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
+          is_under(face, t_.corners[k]) && vertex_allows(query_, t_.ids[k], n, kSlack) &&
+          may_come_down(t_.corners[k], face, apart)) {
+        add_on_face(t_.corners[k], face,
+                    {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(face)},
+                    surface_vertex_code(t_.ids[k]));
+      }
+      clip_edge(face, k, n, apart);
+    }
+  }
+
  private:
   void emit(const SurfaceAxis& axis) {
     best_ = axis;
@@ -81,9 +99,10 @@ class PolytopeOnTriangle {
       touch_region(query_, neighbor_across(query_, near_, axis.half_edge), true);
     } else if (axis.kind == SurfaceAxis::Kind::kFaceOfShape) {
       collect_on_face_of_shape(axis.index);
+      note_tilted(query_, axis.index);
     } else if (axis.kind == SurfaceAxis::Kind::kEdges) {
       add_edge_pair();
-      add_ends_under_faces(direction_of(axis));
+      note_tilted_faces(direction_of(axis));
     }
   }
 
@@ -264,21 +283,15 @@ class PolytopeOnTriangle {
                   surface_edge_code(query_, best_.half_edge));
   }
 
-  /// A face that is slightly tilted over a ridge touches it at one end first; the other may come
-  /// down in the same step. The ridge may consist of several edges in a line.
-  void add_ends_under_faces(const Vector3d& n) {
-    constexpr double kSlight = 0.98;  // cosine: 11°; steeper ones would brake what moves along it
-    const Polytope::Edge& edge = polytope_.edges()[best_.index];
-    const int id = query_.surface.edge_id(best_.half_edge);
-    for (const int face : {edge.left, edge.right}) {
-      if (!(-normals_[face].dot(n) > kSlight)) continue;
-      for (std::size_t i = 0; i < query_.workspace.triangles.size(); ++i) {
-        const NearTriangle near = query_.workspace.triangles[i];
-        for (int k = 0; k < 3; ++k)
-          if (query_.surface.edge_id(3 * near.index + k) == id)
-            PolytopeOnTriangle(query_, near).clip_edge(face, k, -normals_[face], best_.index);
-      }
+  void note_tilted_faces(const Vector3d& n) {
+    for (std::size_t f = 0; f < normals_.size(); ++f) {
+      if (-normals_[f].dot(n) > kSlightTilt) note_tilted(query_, static_cast<int>(f));
     }
+  }
+
+  bool may_come_down(const Vector3d& point, int face, double apart) const {
+    return may_come_down_on(query_, point, points_[polytope_.vertices_of(face)[0]], -normals_[face],
+                            apart);
   }
 
   void add_on_face(const Vector3d& point, int face, FeatureCode code_a, FeatureCode code_s) {
@@ -323,8 +336,8 @@ class PolytopeOnTriangle {
     return true;
   }
 
-  /// Not where it leaves through the edge `known` of the shape.
-  void clip_edge(int face, int k, const Vector3d& n, int known = -1) {
+  /// With `apart` > 0 [m]: only what may come down.
+  void clip_edge(int face, int k, const Vector3d& n, double apart = 0) {
     const int half_edge = 3 * near_.index + k;
     if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) return;
     const Vector3d start = t_.corners[k], edge = t_.corners[(k + 1) % 3] - start;
@@ -354,9 +367,10 @@ class PolytopeOnTriangle {
     }
     if (enter > leave) return;
     for (const auto& [place, side] : {std::pair{enter, enter_side}, std::pair{leave, leave_side}}) {
-      if (side < 0 || side == known) continue;  // < 0: ends under the face, a corner
-      add_on_face(start + place * edge, face,
-                  {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(side)},
+      if (side < 0) continue;  // ends under the face, a corner
+      const Vector3d point = start + place * edge;
+      if (apart > 0 && !may_come_down(point, face, apart)) continue;
+      add_on_face(point, face, {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(side)},
                   surface_edge_code(query_, half_edge));
     }
   }
@@ -411,6 +425,7 @@ class PolytopeOnTriangle {
                   {.a = point_of_a(query_, gjk.simplex.point_a(), 0),
                    .b = make_plane_feature(gjk.simplex.point_b(), n)},
                   code_of(vertices, num_vertices), code_s);
+    note_tilted_faces(n);
   }
 
   FeatureCode code_of(const int (&vertices)[2], int num_vertices) const {
@@ -444,6 +459,7 @@ void collect_polytope(SurfaceQuery& query) {
   const Polytope& polytope = *query.a.polytope();
   SurfaceWorkspace& w = query.workspace;
   w.overlaps.clear();
+  w.tilted.clear();
   w.points.clear();
   w.normals.clear();
   for (const Vector3d& vertex : polytope.vertices()) w.points.push_back(query.pose_sa * vertex);
@@ -456,6 +472,12 @@ void collect_polytope(SurfaceQuery& query) {
   }
   for (std::size_t i = 0; i < w.overlaps.size(); ++i) {
     PolytopeOnTriangle(query, w.overlaps[i].near).emit(w.overlaps[i]);
+  }
+  for (std::size_t f = 0; f < w.tilted.size(); ++f) {
+    for (std::size_t i = 0; i < w.triangles.size(); ++i) {
+      const NearTriangle near = w.triangles[i];
+      if (near.is_front) PolytopeOnTriangle(query, near).collect_under(w.tilted[f]);
+    }
   }
 }
 

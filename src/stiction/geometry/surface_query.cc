@@ -56,7 +56,8 @@ double angle_between(const Vector3d& u, const Vector3d& v) {
 
 }  // namespace
 
-// A concave edge of a solid has a cone too, but on the inside: the sum of the normals tells.
+// A concave edge of a solid has a cone too, but on the inside: the sum of the normals tells. Not at
+// the rim of a height field, whose walls are no triangles: there n must not point down.
 bool edge_allows(const SurfaceQuery& query, int half_edge, const Vector3d& n, double slack) {
   const TriangleSurface& surface = query.surface;
   if (surface.is_height_field() && !(n.z() >= -slack)) return false;
@@ -67,7 +68,8 @@ bool edge_allows(const SurfaceQuery& query, int half_edge, const Vector3d& n, do
     outward += side.normal.dot(n);
     return is_allowed;
   });
-  return is_allowed && (!surface.is_solid(half_edge / 3) || outward >= -slack);
+  return is_allowed && (!surface.is_solid(half_edge / 3) || outward >= -slack ||
+                        surface.twin(half_edge) == TriangleSurface::kNone);
 }
 
 bool is_convex_edge(const SurfaceQuery& query, int half_edge) {
@@ -102,6 +104,8 @@ bool vertex_allows(const SurfaceQuery& query, int vertex, const Vector3d& n, dou
     const Vector3d u = surface.vertex(ids[(k + 1) % 3]) - apex;
     const Vector3d v = surface.vertex(ids[(k + 2) % 3]) - apex;
     is_allowed = n.dot(u) <= slack * u.norm() && n.dot(v) <= slack * v.norm();
+    for (const int half_edge : {3 * t + k, 3 * t + (k + 2) % 3})
+      is_solid = is_solid && surface.twin(half_edge) != TriangleSurface::kNone;
     is_solid = is_solid && surface.is_solid(t);
     if (surface.has_area(t)) outward += angle_between(u, v) * query.winding_normal(t);
   });
@@ -186,22 +190,20 @@ Vector3d lowest_of_a(const SurfaceQuery& query, const Vector3d& n) {
   return query.pose_sa * query.a.core_support(query.pose_sa.rotation.transpose() * Vector3d(-n));
 }
 
-ContactFeature fitting_ball(const SurfaceQuery& query, const Vector3d& normal) {
-  const Vector3d lowest = lowest_of_a(query, normal);
-  const auto* ellipsoid = std::get_if<Ellipsoid>(&query.a.shape());
-  if (ellipsoid == nullptr) return point_of_a(query, lowest, 0);
-  // Second fundamental form of Σ x²/r² = 1: D/|D x| on the tangent plane, D = diag(1/r²).
-  const Vector3d n = query.pose_sa.rotation.transpose() * normal;
-  const Vector3d x = query.pose_sa.rotation.transpose() * (lowest - query.pose_sa.position);
-  const Vector3d inverse_square = ellipsoid->radii.cwiseInverse().cwiseAbs2();
-  const double length = inverse_square.cwiseProduct(x).norm();
-  const Vector3d u = n.unitOrthogonal(), v = n.cross(u);
-  const double uu = u.dot(inverse_square.cwiseProduct(u)),
-               vv = v.dot(inverse_square.cwiseProduct(v)),
-               uv = u.dot(inverse_square.cwiseProduct(v));
-  const double largest = (uu + vv) / 2 + std::hypot((uu - vv) / 2, uv);
-  const double radius = length / largest;
-  return point_of_a(query, lowest + radius * normal, radius);
+void note_tilted(SurfaceQuery& query, int side) {
+  std::vector<int>& tilted = query.workspace.tilted;
+  if (std::find(tilted.begin(), tilted.end(), side) == tilted.end()) tilted.push_back(side);
+}
+
+bool may_come_down_on(const SurfaceQuery& query, const Vector3d& point, const Vector3d& on_side,
+                      const Vector3d& n, double apart) {
+  if (n.dot(on_side - point) < -query.options.reach - query.tolerance) return false;
+  const Vector3d place = query.pose_s * point, normal = query.pose_s.rotation * n;
+  const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
+  return std::none_of(all.begin(), all.end(), [&](const SurfaceCandidate& item) {
+    return item.candidate.normal.dot(normal) > kSlightTilt &&
+           (item.candidate.point - place).norm() <= apart;
+  });
 }
 
 NearTriangle neighbor_across(const SurfaceQuery& query, const NearTriangle& near, int half_edge) {

@@ -79,15 +79,24 @@ void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode 
 ContactFeature point_of_a(const SurfaceQuery& query, const Eigen::Vector3d& point, double radius);
 ContactFeature plane_of_a(const SurfaceQuery& query, const Eigen::Vector3d& point,
                           const Eigen::Vector3d& normal);
-/// Of an ellipsoid: the ball that fits inside at its lowest point along n, so that rolling is right
-/// to second order. Of others: that point.
-ContactFeature fitting_ball(const SurfaceQuery& query, const Eigen::Vector3d& n);
 /// A point of the core of a furthest along −n.
 Eigen::Vector3d lowest_of_a(const SurfaceQuery& query, const Eigen::Vector3d& n);
 FeatureCode surface_region_code(int region);
 FeatureCode surface_edge_code(const SurfaceQuery& query, int half_edge);
 FeatureCode surface_vertex_code(int vertex);
 void touch_region(SurfaceQuery& query, const NearTriangle& near, bool is_touched);
+
+// Flat sides that are slightly tilted. One touches a bump or a ridge at one place first; where else
+// the surface is under it, it may come down in the same step.
+
+/// Cosine of the angle up to which that is so, 11°: steeper ones would brake what moves along them.
+constexpr double kSlightTilt = 0.98;
+void note_tilted(SurfaceQuery& query, int side);
+/// Whether a point of the surface under the flat side, whose plane goes through `on_side`, is one
+/// of those: not behind the plane, where other sides of the shape are, and no contact is within
+/// `apart` [m] already, along nearly the same normal. All in S; n points into the shape.
+bool may_come_down_on(const SurfaceQuery& query, const Eigen::Vector3d& point,
+                      const Eigen::Vector3d& on_side, const Eigen::Vector3d& n, double apart);
 
 // The parts.
 

@@ -118,6 +118,31 @@ NearestFeature find_nearest_near(const SurfaceQuery& query, const Vector3d& poin
   return best;
 }
 
+/// Whether the nearest point is on the rim of an open mesh, around which both sides are one.
+bool is_on_rim(const SurfaceQuery& query, const NearestFeature& nearest) {
+  const TriangleSurface& surface = query.surface;
+  const Triangle ids = surface.triangle(nearest.near->index);
+  const auto weight_of = [&](int vertex) {
+    for (int k = 0; k < 3; ++k) {
+      if (ids[k] == vertex) return nearest.at.weights[k];
+    }
+    return 0.0;
+  };
+  bool is_found = false;
+  for (int k = 0; k < 3; ++k) {
+    if (!(nearest.at.weights[k] > 0)) continue;
+    surface.for_each_at_vertex(ids[k], [&](int t) {
+      const Triangle other = surface.triangle(t);
+      for (int i = 0; i < 3; ++i) {
+        if (surface.twin(3 * t + i) != TriangleSurface::kNone) continue;
+        const double on_edge = weight_of(other[i]) + weight_of(other[(i + 1) % 3]);
+        is_found = is_found || on_edge == nearest.at.weights.sum();
+      }
+    });
+  }
+  return is_found;
+}
+
 /// Centre behind the surface: only the nearest feature, since others may be the far side of the
 /// solid.
 void collect_inside(SurfaceQuery& query, const NearestFeature& nearest, const Ball& ball) {
@@ -149,8 +174,11 @@ void collect_inside(SurfaceQuery& query, const NearestFeature& nearest, const Ba
 void collect_ball(SurfaceQuery& query, const Ball& ball) {
   const NearestFeature nearest = find_nearest_near(query, ball.center, false);
   if (nearest.near == nullptr || nearest.distance > ball.radius + query.options.reach) return;
-  // Below the rim of a height field, but beside it, is not inside.
-  const bool is_beside = query.surface.is_height_field() && !query.surface.may_contain(ball.center);
+  // Below the rim of a height field, or behind that of a sheet, but beside it, is not inside.
+  const bool is_beside =
+      query.surface.is_height_field()
+          ? !query.surface.may_contain(ball.center)
+          : !query.surface.is_solid(nearest.near->index) && is_on_rim(query, nearest);
   if (nearest.facing >= -query.tolerance || is_beside) {
     for (const NearTriangle& near : query.workspace.triangles) collect_outside(query, near, ball);
     return;
@@ -190,6 +218,8 @@ void collect_axis_on_edge(SurfaceQuery& query, const TriangleView& t, int k, con
     if (distance < -axis.radius || distance - axis.radius > query.options.reach) continue;
     const double slack = distance > 0 && is_convex_edge(query, half_edge) ? kTilted : kStrict;
     if (!edge_allows(query, half_edge, n, slack)) continue;
+    // Around a rim both directions are allowed: the axis is before it, not beyond.
+    if (distance < 0 && edge_allows(query, half_edge, -n, kStrict)) continue;
     add_candidate(query,
                   {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
                    .b = make_line_feature(t.corners[k], along),
@@ -213,9 +243,25 @@ void collect_axis_on_vertex(SurfaceQuery& query, int vertex, const Vector3d& cor
                 {.kind = FeatureCode::Kind::kEdge, .index = 0}, surface_vertex_code(vertex));
 }
 
+/// The triangle cuts the axis: the end behind it leaves through its face, however deep it is.
+void collect_cut_axis(SurfaceQuery& query, const NearTriangle& near, const TriangleView& t,
+                      const Axis& axis) {
+  if (!near.is_front || !query.surface.has_area(near.index)) return;
+  const double start = query.height(near, axis.start), end = query.height(near, axis.end);
+  if (!(std::min(start, end) < 0 && std::max(start, end) > 0)) return;
+  const Vector3d cut = axis.start + start / (start - end) * (axis.end - axis.start);
+  if (!is_over_triangle(query, t, cut, query.tolerance)) return;
+  const std::uint32_t behind = start < end ? 0 : 1;
+  add_face(query, near,
+           {.center = behind == 0 ? axis.start : axis.end,
+            .radius = axis.radius,
+            .code = {FeatureCode::Kind::kVertex, behind}});
+}
+
 void collect_axis(SurfaceQuery& query, const Axis& axis) {
   for (const NearTriangle& near : query.workspace.triangles) {
     const TriangleView t(query, near.index);
+    collect_cut_axis(query, near, t, axis);
     for (int k = 0; k < 3; ++k) {
       if (query.surface.edge_id(3 * near.index + k) == TriangleSurface::kNone) continue;
       collect_axis_on_edge(query, t, k, axis);

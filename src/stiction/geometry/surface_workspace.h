@@ -52,6 +52,9 @@ struct SurfaceWorkspace {
   std::vector<Eigen::Vector3d> points{};   // vertices of a polytope in the frame of the surface
   std::vector<Eigen::Vector3d> normals{};  // of its faces
   std::vector<OverlapAxis> overlaps{};
+  std::vector<NearTriangle> cut{};  // triangles that the shape overlaps
+  std::vector<int>
+      tilted{};  // flat sides of the shape that are slightly tilted over what they touch
   std::vector<TouchedRegion> regions{};
   std::vector<SurfaceCandidate> candidates{};
   std::optional<CollisionShape> plane{};  // z ≤ 0

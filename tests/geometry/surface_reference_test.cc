@@ -1,0 +1,300 @@
+// Convex shapes against bent meshes and height fields. The judge knows no features of surfaces: the
+// distance of a shape A from a surface is the smallest of its distances from the triangles T, and
+// each of those lies between two numbers that prove themselves,
+//
+//   s(n) = min_{x ∈ A} n·x − max_{y ∈ T} n·y  ≤  distance  ≤  |x − y|,   x ∈ A, y ∈ T,
+//
+// for any unit vector n and any two points. Supports are written down for every kind of shape in
+// long double (distance_reference.h). An iteration only proposes n, x and y.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "stiction/geometry/collect_contacts.h"
+#include "stiction/geometry/gjk.h"
+#include "tests/geometry/distance_reference.h"
+#include "tests/geometry/random_pairs.h"
+#include "tests/sanitizers.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+using reference::Real;
+using Corners = std::array<Vector3d, 3>;
+
+constexpr ShapeKind kKinds[] = {ShapeKind::kSphere,   ShapeKind::kCapsule,   ShapeKind::kBox,
+                                ShapeKind::kCylinder, ShapeKind::kEllipsoid, ShapeKind::kConvex};
+
+/// What is certain of the distance of a shape from triangles.
+struct Certainty {
+  Real lower = std::numeric_limits<Real>::infinity();
+  Real upper = std::numeric_limits<Real>::infinity();
+  reference::Vector normal = reference::Vector::UnitZ();  // along which `upper` is
+  bool overlaps = false;  // a triangle and the shape have more in common than a touch
+};
+
+Real separation(const reference::PlacedShape& a, const Corners& t, const reference::Vector& n) {
+  Real highest = -std::numeric_limits<Real>::infinity();
+  for (const Vector3d& corner : t)
+    highest = std::max(highest, n.dot(corner.cast<Real>() - a.position()));
+  return -a.height(-n, a.position()) - highest;
+}
+
+/// `size`: of the shape about its centre, 1 or a little less.
+GjkResult iterate(const CollisionShape& a, const Pose& pose, const Corners& t, double size,
+                  double beyond) {
+  const auto support = [&](const Vector3d& v) {
+    DifferencePoint point;
+    const Vector3d in_a = pose.rotation.transpose() * Vector3d(-v.normalized());
+    const Vector3d furthest = a.core_support(in_a) + a.core_radius() * in_a;
+    point.a = pose * Vector3d(a.center() + size * (furthest - a.center()));
+    point.b = *std::max_element(
+        t.begin(), t.end(), [&](const Vector3d& p, const Vector3d& q) { return v.dot(p - q) < 0; });
+    point.w = point.a - point.b;
+    return point;
+  };
+  const Vector3d middle = (t[0] + t[1] + t[2]) / 3;
+  return run_gjk(support, Vector3d(pose.position - middle + Vector3d(1e-9, 0, 0)),
+                 {.relative = 1e-11, .reach = beyond, .max_iterations = 300});
+}
+
+void look_at(const reference::PlacedShape& placed, const CollisionShape& a, const Pose& pose,
+             const Corners& t, double beyond, Certainty& all) {
+  constexpr double kSmaller = 1 - 1e-4;
+  const GjkResult gjk = iterate(a, pose, t, 1, beyond);
+  const Vector3d n = gjk.touches ? gjk.best_direction : gjk.v;
+  all.lower = std::min(all.lower, separation(placed, t, n.cast<Real>().normalized()));
+  const Vector3d x = gjk.simplex.point_a(), y = gjk.simplex.point_b();
+  const Real distance = (x.cast<Real>() - y.cast<Real>()).norm();
+  if (distance < all.upper) {
+    all.upper = distance;
+    all.normal = n.cast<Real>().normalized();
+  }
+  if (!gjk.touches) return;
+  all.overlaps = all.overlaps || iterate(a, pose, t, kSmaller, beyond).touches;
+}
+
+/// A sheet over a square of half side 2 that is bent at every line, gently or wildly.
+Eigen::MatrixXd random_heights(Random& random) {
+  const int rows = random.integer(2, 7), cols = random.integer(2, 7);
+  Eigen::MatrixXd heights(rows, cols);
+  const double amplitude = std::pow(10, random.uniform(-4, 0));
+  for (int j = 0; j < cols; ++j)
+    for (int i = 0; i < rows; ++i) heights(i, j) = amplitude * random.uniform(-1, 1);
+  if (random.chance(0.2)) heights.col(random.integer(0, cols - 1)).setConstant(amplitude);
+  if (random.chance(0.2)) heights = heights.rowwise().mean().replicate(1, cols).eval();  // folds
+  return heights;
+}
+
+Mesh make_sheet(const HeightField& field) {
+  Mesh mesh;
+  const auto rows = static_cast<int>(field.heights.rows()),
+             cols = static_cast<int>(field.heights.cols());
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j)
+      mesh.vertices.push_back({(i / (rows - 1.0) - 0.5) * field.size.x(),
+                               (j / (cols - 1.0) - 0.5) * field.size.y(), field.heights(i, j)});
+  for (int i = 0; i + 1 < rows; ++i)
+    for (int j = 0; j + 1 < cols; ++j) {
+      const int at = i * cols + j;
+      mesh.triangles.push_back({at, at + cols, at + cols + 1});
+      mesh.triangles.push_back({at, at + cols + 1, at + 1});
+    }
+  return mesh;
+}
+
+/// The sheet with walls and a floor below: closed, and not convex.
+Mesh make_block(const HeightField& field, double floor) {
+  Mesh mesh = make_sheet(field);
+  const auto rows = static_cast<int>(field.heights.rows()),
+             cols = static_cast<int>(field.heights.cols());
+  const auto num = static_cast<int>(mesh.vertices.size());
+  const std::size_t num_triangles = mesh.triangles.size();
+  for (int v = 0; v < num; ++v) {
+    Vector3d below = mesh.vertices[v];
+    below.z() = floor;
+    mesh.vertices.push_back(below);
+  }
+  for (std::size_t t = 0; t < num_triangles; ++t) {
+    const Triangle up = mesh.triangles[t];
+    mesh.triangles.push_back({up[0] + num, up[2] + num, up[1] + num});
+  }
+  const auto wall = [&](int from, int to) {
+    mesh.triangles.push_back({to, from, from + num});
+    mesh.triangles.push_back({to, from + num, to + num});
+  };
+  for (int i = 0; i + 1 < rows; ++i) {
+    wall(i * cols, (i + 1) * cols);
+    wall((i + 1) * cols + cols - 1, i * cols + cols - 1);
+  }
+  for (int j = 0; j + 1 < cols; ++j) {
+    wall(j + 1, j);
+    wall((rows - 1) * cols + j, (rows - 1) * cols + j + 1);
+  }
+  return mesh;
+}
+
+enum class SurfaceKind { kSheet, kBlock, kHeightField };
+
+struct Scene {
+  Shape surface;
+  std::vector<Corners> triangles;
+};
+
+Scene random_surface(Random& random, SurfaceKind kind) {
+  const HeightField field{.size = {4, 4}, .heights = random_heights(random)};
+  const Mesh mesh = kind == SurfaceKind::kBlock ? make_block(field, -4) : make_sheet(field);
+  Scene scene{.surface = kind == SurfaceKind::kHeightField ? Shape(field) : Shape(mesh),
+              .triangles = {}};
+  for (const Triangle& t : mesh.triangles)
+    scene.triangles.push_back({mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]});
+  return scene;
+}
+
+Certainty judge(const Scene& scene, const Shape& shape, const CollisionShape& a, const Pose& pose,
+                double beyond) {
+  const reference::PlacedShape placed(shape, pose);
+  Certainty certainty;
+  for (const Corners& t : scene.triangles) {
+    // What is further away than the ball around the shape reaches.
+    const Vector3d center = pose * a.center();
+    const Vector3d low = t[0].cwiseMin(t[1]).cwiseMin(t[2]),
+                   high = t[0].cwiseMax(t[1]).cwiseMax(t[2]);
+    const double far = (center - center.cwiseMax(low).cwiseMin(high)).norm() - a.bounding_radius();
+    if (far > beyond) {
+      certainty.lower = std::min<Real>(certainty.lower, far);
+      continue;
+    }
+    look_at(placed, a, pose, t, beyond, certainty);
+  }
+  return certainty;
+}
+
+/// A point is in the ground: below the sheet, which comes first among the triangles.
+bool is_below(const Scene& scene, const Vector3d& p) {
+  for (const Corners& t : scene.triangles) {
+    const Vector3d normal = (t[1] - t[0]).cross(t[2] - t[0]);
+    bool is_over = normal.z() > 0;
+    for (int k = 0; k < 3; ++k) {
+      const Vector3d along = t[(k + 1) % 3] - t[k], from = p - t[k];
+      is_over = is_over && along.x() * from.y() - along.y() * from.x() >= 0;
+    }
+    if (is_over) return normal.dot(p - t[0]) < 0;
+  }
+  return false;
+}
+
+struct Counts {
+  int num_apart = 0, num_overlapping = 0, num_far = 0, num_buried = 0, num_undecided = 0;
+};
+
+void compare(Random& random, ShapeKind kind, SurfaceKind surface_kind, int index, Counts& counts) {
+  const Scene scene = random_surface(random, surface_kind);
+  const CollisionShape surface(scene.surface);
+  const Shape shape = random_shape(random, kind, std::pow(10, random.uniform(-1.5, 0.3)), 1e-2);
+  const CollisionShape a(shape);
+  Pose pose{.position = {random.uniform(-2.3, 2.3), random.uniform(-2.3, 2.3), 3},
+            .rotation = random_pose(random, 1).rotation};
+  // Down until it is about to touch, a little apart or a little inside.
+  constexpr double kFar = 100;
+  const double reach = std::pow(10, random.uniform(-3, -1)) * a.size();
+  const double wanted = random.chance(0.1)   ? 0
+                        : random.chance(0.3) ? -std::pow(10, random.uniform(-8, -1)) * a.size()
+                                             : random.uniform(0, 1.3) * reach;
+  pose.position.z() = 2 + a.bounding_radius();
+  for (int i = 0; i < 60; ++i) {
+    const Certainty now = judge(scene, shape, a, pose, kFar);
+    const auto distance = static_cast<double>(now.lower);
+    if (distance <= std::max(wanted, 0.0) + 1e-3 * reach) break;
+    pose.position.z() -= distance - std::max(wanted, 0.0);
+    if (pose.position.z() < -5) return;
+  }
+  if (wanted < 0) pose.position.z() += wanted;
+  const Certainty truth = judge(scene, shape, a, pose, 2 * reach);
+
+  // The same elsewhere, turned, and from the other side.
+  const bool is_moved = random.chance(0.5), is_swapped = random.chance(0.5);
+  const Pose world = is_moved ? random_pose(random, 1) : Pose{};
+  const Pose pose_a = is_moved ? world * pose : pose;
+  ContactWorkspace workspace;
+  ContactList list;
+  if (is_swapped) {
+    collect_contacts(surface, world, a, pose_a, {.reach = reach}, workspace, list);
+  } else {
+    collect_contacts(a, pose_a, surface, world, {.reach = reach}, workspace, list);
+  }
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const ContactCandidate& candidate : list.candidates) {
+    ASSERT_TRUE(std::isfinite(candidate.gap));
+    ASSERT_NEAR(candidate.normal.norm(), 1, 1e-12);
+    smallest = std::min(smallest, candidate.gap);
+  }
+  const std::string where = std::string(name_of(shape)) + " on surface " +
+                            std::to_string(static_cast<int>(surface_kind)) + ", case " +
+                            std::to_string(index) + ", size " + std::to_string(a.size()) +
+                            ", reach " + std::to_string(reach);
+  const double tolerance = 1e-9 * std::max(a.size(), 4.0);
+  // The ground under a height field is solid, but what has come in through its side is not held.
+  if (surface_kind == SurfaceKind::kHeightField && truth.normal.z() < -1e-9L) return;
+  const auto lower = static_cast<double>(truth.lower), upper = static_cast<double>(truth.upper);
+  const Vector3d inside = pose * (a.polytope() ? a.polytope()->center() : a.center());
+  if (surface_kind == SurfaceKind::kBlock && lower > 0 && is_below(scene, inside)) {
+    ++counts.num_buried;
+    EXPECT_LT(smallest, 0) << where << ": is in the ground";
+  } else if (lower > reach + tolerance) {
+    ++counts.num_far;
+    EXPECT_GT(smallest, reach) << where << ": found beyond reach, at least " << lower;
+  } else if (lower > tolerance && upper < reach - tolerance && upper - lower < tolerance) {
+    ++counts.num_apart;
+    EXPECT_GE(smallest, lower - tolerance) << where;
+    EXPECT_LE(smallest, upper + tolerance) << where;
+  } else if (truth.overlaps) {
+    ++counts.num_overlapping;
+    EXPECT_LT(smallest, 0) << where << ": overlaps";
+  } else if (upper < tolerance) {
+    EXPECT_LE(smallest, tolerance) << where << ": touches";
+  } else {
+    ++counts.num_undecided;
+  }
+}
+
+using Kinds = std::tuple<ShapeKind, SurfaceKind>;
+
+void compare_many(const Kinds& kinds, int seed, int cases) {
+  const auto [kind, surface_kind] = kinds;
+  Random random(seed + 10 * static_cast<int>(kind) + static_cast<int>(surface_kind));
+  Counts counts;
+  for (int i = 0; i < cases; ++i) compare(random, kind, surface_kind, i, counts);
+  // The comparison must not be empty.
+  EXPECT_GT(counts.num_apart, cases / 3);
+  EXPECT_GT(counts.num_overlapping, cases / 20);
+  EXPECT_GT(counts.num_far, cases / 20);
+  EXPECT_LT(counts.num_undecided, cases / 4);
+}
+
+const auto kAll = ::testing::Combine(
+    ::testing::ValuesIn(kKinds),
+    ::testing::Values(SurfaceKind::kSheet, SurfaceKind::kBlock, SurfaceKind::kHeightField));
+
+class SurfaceReference : public ::testing::TestWithParam<Kinds> {};
+TEST_P(SurfaceReference, TheSmallestGapIsTheDistance) {
+  compare_many(GetParam(), 1000, testing::fewer_sanitized(400));
+}
+INSTANTIATE_TEST_SUITE_P(All, SurfaceReference, kAll);
+
+class SlowSurfaceReference : public ::testing::TestWithParam<Kinds> {};
+/// 108,000 configurations.
+TEST_P(SlowSurfaceReference, TheSmallestGapIsTheDistance) {
+  compare_many(GetParam(), 2000, testing::fewer_sanitized(6000));
+}
+INSTANTIATE_TEST_SUITE_P(All, SlowSurfaceReference, kAll);
+
+}  // namespace
+}  // namespace stiction
