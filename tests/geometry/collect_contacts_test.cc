@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/geometry/contact_checks.h"
+#include "tests/geometry/random_pairs.h"
 
 namespace stiction {
 namespace {
@@ -607,25 +608,14 @@ TEST(CollectContacts, TurningAndScalingTheWorldChangesNoIds) {
     // faces anew.
     const double scale = std::ldexp(1.0, random.integer(-20, 10));
     const Pose world{random_vector(random), random_rotation(random)};
-    const auto scaled = [scale](const Shape& shape) {
-      Shape result = shape;
-      if (auto* s = std::get_if<Sphere>(&result)) s->radius *= scale;
-      if (auto* s = std::get_if<Capsule>(&result)) *s = {s->radius * scale, s->length * scale};
-      if (auto* s = std::get_if<Cylinder>(&result)) *s = {s->radius * scale, s->length * scale};
-      if (auto* s = std::get_if<Box>(&result)) s->size *= scale;
-      if (auto* s = std::get_if<Ellipsoid>(&result)) s->radii *= scale;
-      if (auto* s = std::get_if<Convex>(&result)) {
-        for (Vector3d& point : s->points) point *= scale;
-      }
-      return CollisionShape(result);
-    };
     const auto place = [&](const Pose& pose) {
       Pose moved = world * pose;
       moved.position *= scale;
       return moved;
     };
-    const auto found = sorted_of(contacts_of(scaled(pair.a), place(pair.pose_a), scaled(pair.b),
-                                             place(pair.pose_b), {.reach = 0.06 * scale}));
+    const auto found = sorted_of(contacts_of(
+        CollisionShape(scaled(pair.a, scale)), place(pair.pose_a),
+        CollisionShape(scaled(pair.b, scale)), place(pair.pose_b), {.reach = 0.06 * scale}));
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t k = 0; k < found.size(); ++k) {
       EXPECT_EQ(found[k].id, expected[k].id);

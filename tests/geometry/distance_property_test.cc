@@ -65,26 +65,6 @@ TEST(DistanceProperty, GapIsInvariantUnderMotionOfTheWorld) {
   }
 }
 
-Shape scaled(const Shape& shape, double factor) {
-  struct Scaler {
-    double f;
-    Shape operator()(const Sphere& s) const { return Sphere{f * s.radius}; }
-    Shape operator()(const Capsule& c) const { return Capsule{f * c.radius, f * c.length}; }
-    Shape operator()(const Box& b) const { return Box{f * b.size}; }
-    Shape operator()(const Cylinder& c) const { return Cylinder{f * c.radius, f * c.length}; }
-    Shape operator()(const Ellipsoid& e) const { return Ellipsoid{f * e.radii}; }
-    Shape operator()(const Convex& c) const {
-      Convex result = c;
-      for (Vector3d& point : result.points) point *= f;
-      return result;
-    }
-    Shape operator()(const Plane& p) const { return Plane{p.normal, f * p.offset}; }
-    Shape operator()(const HeightField& h) const { return h; }
-    Shape operator()(const Mesh& m) const { return m; }
-  };
-  return std::visit(Scaler{factor}, shape);
-}
-
 /// A power of two changes no digit, so the results must agree to the last one: no tolerance in the
 /// code may be an absolute length.
 TEST(DistanceProperty, ScalingByAPowerOfTwoIsExact) {

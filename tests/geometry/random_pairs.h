@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "stiction/base/random.h"
 #include "stiction/geometry/collision_shape.h"
@@ -111,6 +112,30 @@ inline PlacedPair random_pair(Random& random, ShapeKind kind_a, ShapeKind kind_b
     }
   }
   return pair;
+}
+
+inline Shape scaled(const Shape& shape, double factor) {
+  struct Scaler {
+    double f;
+    Shape operator()(const Sphere& s) const { return Sphere{f * s.radius}; }
+    Shape operator()(const Capsule& c) const { return Capsule{f * c.radius, f * c.length}; }
+    Shape operator()(const Box& b) const { return Box{f * b.size}; }
+    Shape operator()(const Cylinder& c) const { return Cylinder{f * c.radius, f * c.length}; }
+    Shape operator()(const Ellipsoid& e) const { return Ellipsoid{f * e.radii}; }
+    Shape operator()(const Convex& c) const {
+      Convex result = c;
+      for (Eigen::Vector3d& point : result.points) point *= f;
+      return result;
+    }
+    Shape operator()(const Plane& p) const { return Plane{p.normal, f * p.offset}; }
+    Shape operator()(const HeightField& h) const { return HeightField{f * h.size, f * h.heights}; }
+    Shape operator()(const Mesh& m) const {
+      Mesh result = m;
+      for (Eigen::Vector3d& vertex : result.vertices) vertex *= f;
+      return result;
+    }
+  };
+  return std::visit(Scaler{factor}, shape);
 }
 
 }  // namespace stiction

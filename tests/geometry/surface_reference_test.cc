@@ -191,6 +191,30 @@ bool is_below(const Scene& scene, const Vector3d& p) {
   return false;
 }
 
+/// A power of two changes no digit: no tolerance may be an absolute length.
+void expect_the_same_in_other_units(const CollisionShape& a, Pose pose_a,
+                                    const CollisionShape& surface, Pose pose_s, double reach,
+                                    double factor) {
+  const auto collect = [&](const CollisionShape& shape, const CollisionShape& other, double far) {
+    ContactWorkspace workspace;
+    ContactList list;
+    collect_contacts(shape, pose_a, other, pose_s, {.reach = far}, workspace, list);
+    return list;
+  };
+  const ContactList expected = collect(a, surface, reach);
+  pose_a.position *= factor;
+  pose_s.position *= factor;
+  const ContactList found =
+      collect(CollisionShape(scaled(a.shape(), factor)),
+              CollisionShape(scaled(surface.shape(), factor)), factor * reach);
+  ASSERT_EQ(found.candidates.size(), expected.candidates.size()) << factor;
+  for (std::size_t i = 0; i < found.candidates.size(); ++i) {
+    EXPECT_EQ(found.candidates[i].id, expected.candidates[i].id) << factor;
+    EXPECT_EQ(found.candidates[i].gap, factor * expected.candidates[i].gap) << factor;
+    EXPECT_EQ(found.candidates[i].normal, expected.candidates[i].normal) << factor;
+  }
+}
+
 struct Counts {
   int num_apart = 0, num_overlapping = 0, num_far = 0, num_buried = 0, num_undecided = 0;
 };
@@ -229,6 +253,10 @@ void compare(Random& random, ShapeKind kind, SurfaceKind surface_kind, int index
     collect_contacts(surface, world, a, pose_a, {.reach = reach}, workspace, list);
   } else {
     collect_contacts(a, pose_a, surface, world, {.reach = reach}, workspace, list);
+  }
+  if (random.chance(0.1)) {
+    expect_the_same_in_other_units(a, pose_a, surface, world, reach,
+                                   std::ldexp(1.0, random.integer(-20, 10)));
   }
   double smallest = std::numeric_limits<double>::infinity();
   for (const ContactCandidate& candidate : list.candidates) {
