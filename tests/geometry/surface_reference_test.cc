@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "stiction/geometry/collect_contacts.h"
+#include "stiction/geometry/convex_hull.h"
+#include "stiction/geometry/distance.h"
 #include "stiction/geometry/gjk.h"
 #include "tests/geometry/distance_reference.h"
 #include "tests/geometry/random_pairs.h"
@@ -323,6 +325,45 @@ TEST_P(SlowSurfaceReference, TheSmallestGapIsTheDistance) {
   compare_many(GetParam(), 2000, testing::fewer_sanitized(6000));
 }
 INSTANTIATE_TEST_SUITE_P(All, SlowSurfaceReference, kAll);
+
+/// A convex solid is one thing, as a hull or as a mesh of its surface: where a shape has sunk in a
+/// little, the deepest contact is as deep and its normal parts them as soon. (Pairs of convex
+/// shapes have a reference of their own, SlowDistanceReference.)
+TEST(ConvexMeshReference, DepthIsThatInTheHull) {
+  for (const ShapeKind kind : kKinds) {
+    Random random(3000 + static_cast<int>(kind));
+    int num_compared = 0;
+    for (int i = 0; i < testing::fewer_sanitized(1000); ++i) {
+      const Shape shape = random_shape(random, kind, std::pow(10, random.uniform(-1, 0.5)), 0.1);
+      const Convex hull = std::get<Convex>(random_shape(random, ShapeKind::kConvex, 1, 0.1));
+      const CollisionShape a(shape), solid{Shape(hull)},
+          mesh{Shape(Mesh{hull.points, compute_convex_hull(hull.points).value()})};
+      Pose pose{.position = random_vector(random), .rotation = random_rotation(random)};
+      const double depth = std::pow(10, random.uniform(-8, -2.5)) * std::min(a.size(), 0.3);
+      SignedDistance d = compute_distance(a, pose, solid, {});
+      for (int k = 0; k < 3; ++k) {
+        pose.position -= (d.gap + depth) * d.normal;
+        d = compute_distance(a, pose, solid, {});
+      }
+      if (!(d.gap < 0 && d.gap > -2 * depth)) continue;
+      ++num_compared;
+      ContactWorkspace workspace;
+      ContactList list;
+      collect_contacts(a, pose, mesh, {}, {.reach = depth}, workspace, list);
+      SCOPED_TRACE(std::string(name_of(shape)) + " " + std::to_string(i) + " depth " +
+                   std::to_string(depth));
+      ASSERT_FALSE(list.candidates.empty());
+      // Directions that differ in depth by less than this are taken for equally good.
+      const double tie = 1e-8 * (a.size() + solid.size());
+      const ContactCandidate& deepest = *std::min_element(
+          list.candidates.begin(), list.candidates.end(),
+          [](const ContactCandidate& p, const ContactCandidate& q) { return p.gap < q.gap; });
+      EXPECT_NEAR(deepest.gap, d.gap, tie);
+      EXPECT_NEAR(separation_along(deepest.normal, a, pose, solid, {}), d.gap, tie);
+    }
+    EXPECT_GT(num_compared, testing::fewer_sanitized(800));
+  }
+}
 
 }  // namespace
 }  // namespace stiction

@@ -47,7 +47,8 @@ void choose_sides(SurfaceQuery& query) {
             find_nearest_on_triangle(query.center, surface.corners(near.index)).point;
         const double distance = (query.center - nearest).norm();
         const double facing =
-            near.side * query.winding_normal(near.index).dot(query.center - nearest);
+            near.side *
+            surface.outward_at(near.index, nearest, query.tolerance).dot(query.center - nearest);
         const bool is_tie = std::abs(distance - best) <= query.tolerance;
         if (is_tie ? std::abs(facing) > best_facing : distance < best) {
           best = std::min(best, distance);
@@ -83,8 +84,11 @@ void collect_deep(SurfaceQuery& query) {
   if (!surface.may_contain(query.center)) return;
   const TriangleSurface::Nearest nearest = surface.find_nearest(query.center);
   if (nearest.triangle == TriangleSurface::kNone || !surface.is_solid(nearest.triangle)) return;
-  const Vector3d outward = query.winding_normal(nearest.triangle);
-  if (!(outward.dot(query.center - nearest.point) < 0)) return;
+  const Vector3d outward = query.surface.winding_normal(nearest.triangle);
+  if (!(surface.outward_at(nearest.triangle, nearest.point, query.tolerance)
+            .dot(query.center - nearest.point) < 0)) {
+    return;
+  }
   // Towards the nearest point, which may lie on a reentrant edge.
   const Vector3d direction = (nearest.point - query.center).normalized();
   const Vector3d n = direction.dot(outward) > 1 - 1e-9 ? outward : direction;

@@ -26,7 +26,7 @@ class CurvedOnTriangle {
       : query_(query),
         near_(near),
         t_(query, near.index),
-        // What the iteration leaves of the distance of round bodies.
+        equal_(1e3 * query.tolerance + 1e-9 * query.a.size()),
         tie_(1e3 * query.tolerance + 1e-7 * query.a.size()) {}
 
   void collect() {
@@ -54,7 +54,7 @@ class CurvedOnTriangle {
 
   /// After all triangles have found theirs.
   void emit(const OverlapAxis& overlap) {
-    if (is_explained_by_neighbor(query_, overlap, tie_)) return;
+    if (is_explained_by_neighbor(query_, overlap, equal_)) return;
     emit(Best{.kind = static_cast<Kind>(overlap.kind),
               .separation = overlap.separation,
               .half_edge = overlap.half_edge,
@@ -132,10 +132,10 @@ class CurvedOnTriangle {
 
   void consider(const Best& axis, double least) {
     if (axis.separation < least) return;
-    if (best_.kind == Kind::kNone || axis.separation > best_.separation + tie_) {
+    if (best_.kind == Kind::kNone || axis.separation > best_.separation + equal_) {
       best_ = axis;
       border_ = {};
-    } else if (is_flat(best_) && !is_flat(axis) && axis.separation >= best_.separation - tie_ &&
+    } else if (is_flat(best_) && !is_flat(axis) && axis.separation >= best_.separation - equal_ &&
                (border_.kind == Kind::kNone || axis.separation > border_.separation)) {
       border_ = axis;
     }
@@ -150,7 +150,7 @@ class CurvedOnTriangle {
     if (near_.is_front) {
       consider({.kind = Kind::kFace,
                 .separation = height,
-                .n = near_.side * query_.winding_normal(near_.index)},
+                .n = near_.side * query_.surface.winding_normal(near_.index)},
                least);
     }
     for (int k = 0; k < 3; ++k) {
@@ -189,12 +189,12 @@ class CurvedOnTriangle {
     const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
     const double length = edge.norm();
     if (!(length > 0)) return;
-    const Vector3d first = near_.side * query_.winding_normal(near_.index);
-    const Vector3d outward = -query_.winding_normal(near_.index).cross(edge / length);
+    const Vector3d first = near_.side * query_.surface.winding_normal(near_.index);
+    const Vector3d outward = -query_.surface.winding_normal(near_.index).cross(edge / length);
     double end = std::numbers::pi;
     if (twin >= 0) {
       const NearTriangle neighbor = neighbor_across(query_, near_, half_edge);
-      const Vector3d second = neighbor.side * query_.winding_normal(neighbor.index);
+      const Vector3d second = neighbor.side * query_.surface.winding_normal(neighbor.index);
       end = std::atan2(second.dot(outward), second.dot(first));
       if (end <= 0 && second.dot(first) < -0.5) end += 2 * std::numbers::pi;  // a blade
       if (!(end > kStrict && end <= std::numbers::pi + kStrict)) return;      // concave
@@ -505,7 +505,8 @@ class CurvedOnTriangle {
   SurfaceQuery& query_;
   const NearTriangle near_;
   const TriangleView t_;
-  const double tie_;  // [m]
+  const double equal_;  // [m] separations this close are equally good
+  const double tie_;    // [m] what the iteration leaves of the distance of round bodies
   Best best_{};
   /// An edge or corner as good as a face: just beyond its border the face has no contact.
   Best border_{};

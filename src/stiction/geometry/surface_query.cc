@@ -21,7 +21,7 @@ EdgeSide side_at(const SurfaceQuery& query, int half_edge) {
   const Triangle ids = query.surface.triangle(t);
   const Vector3d along =
       (query.surface.vertex(ids[(k + 1) % 3]) - query.surface.vertex(ids[k])).normalized();
-  const Vector3d normal = query.winding_normal(t);
+  const Vector3d normal = query.surface.winding_normal(t);
   return {.inward = normal.cross(along), .normal = normal};
 }
 
@@ -48,10 +48,6 @@ void for_each_side(const SurfaceQuery& query, int half_edge, Visit&& visit) {
       }
     }
   });
-}
-
-double angle_between(const Vector3d& u, const Vector3d& v) {
-  return std::atan2(u.cross(v).norm(), u.dot(v));
 }
 
 }  // namespace
@@ -96,7 +92,6 @@ bool vertex_allows(const SurfaceQuery& query, int vertex, const Vector3d& n, dou
   if (surface.is_height_field() && !(n.z() >= -slack)) return false;
   const Vector3d apex = surface.vertex(vertex);
   bool is_allowed = true, is_solid = true;
-  Vector3d outward = Vector3d::Zero();  // normals weighted by angle (Bærentzen, Aanæs 2005)
   surface.for_each_at_vertex(vertex, [&](int t) {
     if (!is_allowed) return;
     const Triangle ids = surface.triangle(t);
@@ -107,15 +102,14 @@ bool vertex_allows(const SurfaceQuery& query, int vertex, const Vector3d& n, dou
     for (const int half_edge : {3 * t + k, 3 * t + (k + 2) % 3})
       is_solid = is_solid && surface.twin(half_edge) != TriangleSurface::kNone;
     is_solid = is_solid && surface.is_solid(t);
-    if (surface.has_area(t)) outward += angle_between(u, v) * query.winding_normal(t);
   });
-  return is_allowed && (!is_solid || n.dot(outward) >= -slack);
+  return is_allowed && (!is_solid || n.dot(surface.vertex_normal(vertex)) >= -slack);
 }
 
 bool is_over_triangle(const SurfaceQuery& query, const TriangleView& t, const Vector3d& p,
                       double margin) {
   if (!query.surface.has_area(t.index)) return false;
-  const Vector3d normal = query.winding_normal(t.index);
+  const Vector3d normal = query.surface.winding_normal(t.index);
   for (int k = 0; k < 3; ++k) {
     const Vector3d along = t.corners[(k + 1) % 3] - t.corners[k];
     if (normal.cross(along).dot(p - t.corners[k]) < -margin * along.norm()) return false;

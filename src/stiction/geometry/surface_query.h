@@ -25,9 +25,6 @@ struct SurfaceQuery {
   Eigen::Vector3d center;  // of a
   double tolerance = 0;    // [m] what rounding may do to positions
 
-  Eigen::Vector3d winding_normal(int t) const {
-    return surface.winds_with_region(t) ? surface.normal(t) : Eigen::Vector3d(-surface.normal(t));
-  }
   /// Height of a point over the plane of a near triangle, on the side that counts.
   double height(const NearTriangle& near, const Eigen::Vector3d& point) const {
     return region_side(near) * (surface.normal(near.index).dot(point) - surface.offset(near.index));

@@ -228,7 +228,7 @@ void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
         border.length = border.along.norm();
         if (border.length > 0) {
           border.along /= border.length;
-          border.inward = query.winding_normal(index).cross(border.along);
+          border.inward = query.surface.winding_normal(index).cross(border.along);
           footprint.cross(border);
         }
       }

@@ -97,18 +97,21 @@ void collect_outside(SurfaceQuery& query, const NearTriangle& near, const Ball& 
 struct NearestFeature {
   const NearTriangle* near = nullptr;
   double distance = std::numeric_limits<double>::infinity();
-  double facing = 0;  // height over the plane of the triangle
+  double facing = 0;  // < 0: behind the surface
   TrianglePoint at{};
 };
 
-/// Of equally near triangles the one that faces the point most: its side is that of the surface.
+/// Of equally near triangles the one that faces the point most.
 NearestFeature find_nearest_near(const SurfaceQuery& query, const Vector3d& point, bool is_front) {
   NearestFeature best;
   for (const NearTriangle& near : query.workspace.triangles) {
     if (!query.surface.has_area(near.index) || (is_front && !near.is_front)) continue;
     const TrianglePoint at = find_nearest_on_triangle(point, query.surface.corners(near.index));
     const double distance = (at.point - point).norm();
-    const double facing = near.side * query.winding_normal(near.index).dot(point - at.point);
+    if (distance > best.distance + query.tolerance) continue;
+    const double facing =
+        near.side *
+        query.surface.outward_at(near.index, at.point, query.tolerance).dot(point - at.point);
     const bool is_tie = std::abs(distance - best.distance) <= query.tolerance;
     if (is_tie ? std::abs(facing) > std::abs(best.facing) + query.tolerance
                : distance < best.distance) {

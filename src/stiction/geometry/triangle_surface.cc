@@ -550,6 +550,37 @@ TriangleSurface::Nearest TriangleSurface::find_nearest(const Vector3d& point, do
   return best;
 }
 
+Vector3d TriangleSurface::vertex_normal(int v) const {
+  const Vector3d apex = vertex(v);
+  Vector3d sum = Vector3d::Zero();
+  for_each_at_vertex(v, [&](int t) {
+    if (!has_area(t)) return;
+    const Triangle ids = triangle(t);
+    const int k = ids[0] == v ? 0 : ids[1] == v ? 1 : 2;
+    const Vector3d first = vertex(ids[(k + 1) % 3]) - apex,
+                   second = vertex(ids[(k + 2) % 3]) - apex;
+    sum += std::atan2(first.cross(second).norm(), first.dot(second)) * winding_normal(t);
+  });
+  return sum;
+}
+
+Vector3d TriangleSurface::outward_at(int t, const Vector3d& point, double tolerance) const {
+  const Triangle ids = triangle(t);
+  const std::array<Vector3d, 3> c = corners(t);
+  for (int k = 0; k < 3; ++k) {
+    if ((point - c[k]).norm() <= tolerance) return vertex_normal(ids[k]);
+  }
+  for (int k = 0; k < 3; ++k) {
+    const Vector3d along = c[(k + 1) % 3] - c[k];
+    const int other = twin(3 * t + k);
+    if (other < 0 || !has_area(other / 3)) continue;
+    if (along.cross(point - c[k]).norm() <= tolerance * along.norm()) {
+      return winding_normal(t) + winding_normal(other / 3);
+    }
+  }
+  return winding_normal(t);
+}
+
 bool TriangleSurface::may_contain(const Vector3d& point) const {
   if (!is_height_field()) return bounds_.contains(point);
   const auto cell_of = [](double place, int cells) {

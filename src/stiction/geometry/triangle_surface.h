@@ -71,6 +71,17 @@ class TriangleSurface {
   int edge_id(int half_edge) const { return edge_ids_[half_edge]; }
   VertexKind vertex_kind(int v) const { return static_cast<VertexKind>(vertex_kinds_[v]); }
 
+  /// Of a triangle by its winding.
+  Eigen::Vector3d winding_normal(int t) const {
+    return winds_with_region(t) ? normal(t) : Eigen::Vector3d(-normal(t));
+  }
+  /// The mean of the normals at a vertex, weighted by angles; not of unit length.
+  Eigen::Vector3d vertex_normal(int v) const;
+  /// At a point of triangle t that is nearest to some p: p is outside if outward·(p − point) > 0.
+  /// On edges and vertices no single triangle tells, at spikes not even the one that faces p most,
+  /// but their mean weighted by angles does (Bærentzen, Aanæs 2005).
+  Eigen::Vector3d outward_at(int t, const Eigen::Vector3d& point, double tolerance) const;
+
   /// Calls visit(t) for every triangle at a vertex.
   template <typename Visit>
   void for_each_at_vertex(int v, Visit&& visit) const {
