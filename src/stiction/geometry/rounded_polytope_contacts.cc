@@ -30,6 +30,7 @@ class RoundedOverPolytope {
 
   void collect() {
     if (is_out_of_reach()) return;
+    if (const int face = find_face_below(); face >= 0) return collect_above(face);
     const SignedDistance distance = compute_distance(pair_.a, pair_.pose_a, pair_.b, pair_.pose_b);
     gap_ = distance.gap;
     if (!(gap_ <= pair_.options.reach)) return;
@@ -48,6 +49,34 @@ class RoundedOverPolytope {
     for (int face = 0; face < static_cast<int>(b_.faces().size()); ++face)
       if (separation_of(face) > pair_.options.reach) return true;
     return false;
+  }
+
+  /// The face of a box whose prism holds all of the core, well within its rim and above it: what
+  /// lies on a floor, as a rule. Its plane then has the distance, and both ends are over the face.
+  /// −1 if there is none.
+  int find_face_below() const {
+    if (pair_.b.kind() != ShapeKind::kBox) return kNone;
+    const Vector3d inner = pair_.b.half() - Vector3d::Constant(pair_.snap);
+    for (int face = 0; face < static_cast<int>(b_.faces().size()); ++face) {
+      if (!(separation_of(face) + core_.radius > pair_.tie)) continue;
+      const Vector3d& normal = b_.faces()[face].normal;
+      bool is_over = true;
+      for (int end = 0; end < core_.num_ends(); ++end)
+        for (int axis = 0; axis < 3; ++axis)
+          is_over = is_over && (normal[axis] != 0 || std::abs(ends_[end][axis]) < inner[axis]);
+      return is_over ? face : kNone;  // another face has less
+    }
+    return kNone;
+  }
+
+  void collect_above(int face) {
+    gap_ = separation_of(face);
+    if (!(gap_ <= pair_.options.reach)) return;
+    for (int end = 0; end < core_.num_ends(); ++end)
+      pair_.emit(core_.end_feature(end), plane_of(face),
+                 make_contact_id(core_.end_code(end), face_code(face)), 1, gap_ - pair_.tie);
+    pair_.close_patch(gap_);
+    if (pair_.options.wants_alternatives) append_alternatives(face);
   }
 
   double separation_of(int face) const {
@@ -274,6 +303,8 @@ class RoundedOverPolytope {
       pair_.close_alternative(first, separation);
     }
   }
+
+  static constexpr int kNone = -1;
 
   ContactPair& pair_;
   const RoundedCore& core_;
