@@ -534,10 +534,13 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
   ContactEvaluator::compute_gaps(model, point.t, point.q, gaps_, touches_);
   measure_free_fall(model, v);
   const double share = touching_share(tolerance);
-  const std::size_t num_batches = (static_cast<std::size_t>(count) + kBatch - 1) / kBatch;
+  // One thread takes all at once, so that rows need not be put together afterwards.
+  WorkerPool* const workers = model.workers().get();
+  const int size = workers == nullptr || workers->num_threads() == 1 ? count : kBatch;
+  const auto num_batches = static_cast<std::size_t>((count + size - 1) / size);
   if (touching_.size() < num_batches) touching_.resize(num_batches);
-  run_blocks(model.workers().get(), count, kBatch, [&](int begin, int end) {
-    TouchingBatch& batch = touching_[begin / kBatch];
+  run_blocks(workers, count, size, [&](int begin, int end) {
+    TouchingBatch& batch = touching_[begin / size];
     batch.clear();
     for (int j = begin; j < end; ++j)
       if (evaluate_if_touching(model, point, j, share, batch)) add_bias(model.contact(j), v, batch);
@@ -574,11 +577,15 @@ void StepAssembly::add_bias(const ContactInfo& info, const VectorXd& v,
   }
 }
 
-void StepAssembly::add_batch(const ContactModel& model, const TouchingBatch& batch) {
+/// Takes the rows of the batch out of it where they are the first ones.
+void StepAssembly::add_batch(const ContactModel& model, TouchingBatch& batch) {
   const auto append = [](const auto& from, auto& to) {
     to.insert(to.end(), from.begin(), from.end());
   };
-  problem_.contacts.append(batch.set.rows);
+  if (problem_.contacts.num_row_blocks() == 0)
+    std::swap(problem_.contacts, batch.set.rows);
+  else
+    problem_.contacts.append(batch.set.rows);
   problem_.contact_compliance.resize(problem_.contacts.num_rows(), 0.0);
   append(batch.bias, problem_.contact_bias);
   for (const int contact : batch.contacts) {
