@@ -7,6 +7,7 @@
 #include <span>
 
 #include "stiction/base/infinity.h"
+#include "stiction/base/known_size.h"
 #include "stiction/solve/admm_solver.h"
 #include "stiction/solve/block_pivot_solver.h"
 #include "stiction/solve/body_newton.h"
@@ -292,6 +293,20 @@ double rest_goal(const AutoOptions& options) {
   return kRestShare * std::min(options.tolerance, kLoosest);
 }
 
+/// wᵀM̂w of a mass block.
+double energy_of(const double* mass, int size, const double* w) {
+  return with_known_size<6>(size, [&]<int kSize>() {
+    const int n = known<kSize>(size);
+    double energy = 0;
+    for (int i = 0; i < n; ++i) {
+      double momentum = 0;
+      for (int j = 0; j < n; ++j) momentum += mass[i * n + j] * w[j];
+      energy += w[i] * momentum;
+    }
+    return energy;
+  });
+}
+
 /// What ends a search of methods whose answers will do for a step, no more.
 double enough(const AutoOptions& options) {
   return std::max(options.tolerance, options.is_for_steps() ? kEnough * options.acceptable : 0);
@@ -387,7 +402,7 @@ class AutoSolver::Team {
   bool improve(const StepProblem& problem, int level, const StepSolution& start,
                StepSolution& solution, double& best, SolverReport& report,
                const Deadline& deadline) {
-    Traits traits = inspect(problem);
+    Traits traits = traits_of(problem);
     traits.is_step = is_for_steps_;
     traits.is_warm = !has_zero_impulses(start);
     traits.is_loose = enough_ >= kSweepable;
@@ -436,6 +451,7 @@ class AutoSolver::Team {
   void begin(std::span<const double> velocities) {
     before_ = velocities;
     workshop_->forget();
+    has_traits_ = false;
     free_energy_ = kUnknown;
     motion_before_ = kUnknown;
   }
@@ -457,7 +473,7 @@ class AutoSolver::Team {
   /// A first attempt at a problem with friction, worth its while at a loose tolerance.
   void try_few_sweeps(const StepProblem& problem, StepSolution& solution, double& best,
                       SolverReport& report) {
-    const Traits traits = inspect(problem);
+    const Traits& traits = traits_of(problem);
     // What rests would not stay at rest.
     const bool is_too_rough = is_for_steps_ && traits.is_smooth;
     if (!is_tight_ && !traits.is_lcp && !is_too_rough)
@@ -500,6 +516,13 @@ class AutoSolver::Team {
     }
   }
 
+  /// Of the problem itself.
+  const Traits& traits_of(const StepProblem& problem) {
+    if (!has_traits_) traits_ = inspect(problem);
+    has_traits_ = true;
+    return traits_;
+  }
+
   bool moved_before(const StepProblem& problem) {
     return !before_.empty() &&
            measure_motion_before(problem) > std::max(kMotion, kErrorShare * enough_);
@@ -513,11 +536,9 @@ class AutoSolver::Team {
   /// The energy of velocities, as a share of that which the bodies would have without impulses.
   double measure_motion(const StepProblem& problem, std::span<const double> velocities) {
     double energy = 0;
-    for (int b = 0; b < problem.num_blocks(); ++b) {
-      const int first = problem.dof_start[b], n = problem.block_size(b);
-      const ConstVectorMap w(velocities.data() + first, n);
-      energy += w.dot(problem.mass_block(b).lazyProduct(w));
-    }
+    for (int b = 0; b < problem.num_blocks(); ++b)
+      energy += energy_of(problem.mass_values.data() + problem.mass_start[b], problem.block_size(b),
+                          velocities.data() + problem.dof_start[b]);
     if (free_energy_ == kUnknown) free_energy_ = measure_free_energy(problem);
     if (free_energy_ == kInfinity) return kInfinity;
     return energy == 0 ? 0 : free_energy_ > 0 ? energy / free_energy_ : kInfinity;
@@ -528,12 +549,13 @@ class AutoSolver::Team {
     const int n = problem.block_size(block);
     const double* mass = problem.mass_values.data() + problem.mass_start[block];
     const double* p = problem.p.data() + problem.dof_start[block];
-    double energy = 0, off_diagonal = 0;
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) off_diagonal += i == j ? 0 : std::abs(mass[i * n + j]);
-      energy += p[i] * p[i] / mass[i * n + i];
-    }
-    return off_diagonal == 0 && std::isfinite(energy) ? energy : -1;
+    return with_known_size<6>(n, [&]<int kSize>() {
+      const int size = known<kSize>(n);
+      double energy = 0;
+      if (!is_diagonal_matrix(mass, size)) return -1.0;
+      for (int i = 0; i < size; ++i) energy += p[i] * p[i] / mass[i * size + i];
+      return std::isfinite(energy) ? energy : -1.0;
+    });
   }
 
   /// Infinite if a mass block is singular.
@@ -659,6 +681,8 @@ class AutoSolver::Team {
   double free_energy_ = kUnknown, motion_before_ = kUnknown;  // of the problem
   std::vector<double> mass_, free_;                           // of a body, scratch
   std::vector<int> swap_;
+  Traits traits_;  // see traits_of
+  bool has_traits_ = false;
   bool prefers_exact_, is_for_steps_, is_tight_;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "stiction/base/known_size.h"
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
@@ -37,8 +38,9 @@ void add_three_columns(const double* factor, const double* columns, double* out)
   }
 }
 
-/// W += J (M̂⁻¹Jᵀ) of a contact of a body whose M̂ is symmetric: one half, and its mirror image.
-void add_symmetric_products(const double* jacobian, double* W) {
+/// W += J (M̂⁻¹Jᵀ) of a contact of a body whose M̂ is symmetric: one half, and its mirror image. And
+/// the diagonal of what is added.
+void add_symmetric_products(const double* jacobian, double* W, double* squares) {
   const double* moved = jacobian + 18;
   double sum[6] = {};
   for (int k = 0; k < 6; ++k) {
@@ -52,6 +54,18 @@ void add_symmetric_products(const double* jacobian, double* W) {
   }
   constexpr int kPlace[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
   for (int k = 0; k < 9; ++k) W[k] += sum[kPlace[k]];
+  squares[0] = sum[0];
+  squares[1] = sum[3];
+  squares[2] = sum[5];
+}
+
+/// The diagonal of J (M̂⁻¹Jᵀ).
+void find_squares(const double* jacobian, int dim, int columns, double* squares) {
+  const double* moved = jacobian + static_cast<std::ptrdiff_t>(dim) * columns;
+  for (int a = 0; a < dim; ++a, jacobian += columns, moved += columns) {
+    squares[a] = 0;
+    for (int k = 0; k < columns; ++k) squares[a] += jacobian[k] * moved[k];
+  }
 }
 
 /// W += J (M̂⁻¹Jᵀ), with sizes known to the compiler where they are not 0.
@@ -132,7 +146,7 @@ void ContactBlocks::list_meetings(int num_blocks) {
 }
 
 bool ContactBlocks::factor_mass(const StepProblem& problem) {
-  mass_lu_.assign(problem.mass_values.begin(), problem.mass_values.end());
+  mass_lu_.resize(problem.mass_values.size());
   mass_swap_.resize(num_dofs_);
   free_velocity_.assign(problem.p.begin(), problem.p.end());
   mass_inverse_.resize(mass_lu_.size());
@@ -156,6 +170,8 @@ bool ContactBlocks::factor_block(const StepProblem& problem, int block) {
   if (is_diagonal_[block]) return true;
   double* lu = mass_lu_.data() + problem.mass_start[block];
   int* swap = mass_swap_.data() + problem.dof_start[block];
+  std::copy_n(problem.mass_values.data() + problem.mass_start[block],
+              static_cast<std::ptrdiff_t>(n) * n, lu);
   if (!factor_lu(lu, n, swap)) return false;
   solve_lu(lu, n, swap, free_velocity_.data() + problem.dof_start[block]);
   if (n <= kSmallBlock && !meetings(block).empty())
@@ -168,17 +184,17 @@ bool ContactBlocks::invert_diagonal(const StepProblem& problem, int block) {
   const int n = problem.block_size(block);
   const double* mass = problem.mass_values.data() + problem.mass_start[block];
   double* inverse = mass_inverse_.data() + problem.mass_start[block];
-  double off_diagonal = 0, reciprocals = 0;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      off_diagonal += i == j ? 0 : std::abs(mass[i * n + j]);
-      inverse[i * n + j] = 0;
-    }
-  for (int i = 0; i < n; ++i) reciprocals += inverse[i * n + i] = 1 / mass[i * n + i];
-  if (off_diagonal != 0 || !std::isfinite(reciprocals)) return false;
   double* velocity = free_velocity_.data() + problem.dof_start[block];
-  for (int i = 0; i < n; ++i) velocity[i] *= inverse[i * n + i];
-  return true;
+  return with_known_size<6>(n, [&]<int kSize>() {
+    const int size = known<kSize>(n);
+    if (!is_diagonal_matrix(mass, size)) return false;
+    double reciprocals = 0;
+    if (size != 6) std::fill_n(inverse, size * size, 0.0);  // of six only the diagonal is read
+    for (int i = 0; i < size; ++i) reciprocals += inverse[i * size + i] = 1 / mass[i * size + i];
+    if (!std::isfinite(reciprocals)) return false;
+    for (int i = 0; i < size; ++i) velocity[i] *= inverse[i * size + i];
+    return true;
+  });
 }
 
 void ContactBlocks::compute_inverse_column(const StepProblem& problem, int block, int i) {
@@ -361,6 +377,7 @@ void ContactBlocks::fill_coupling_row(const RowCoupling& coupling, int i, int ro
 
 bool ContactBlocks::assemble_local(const StepProblem& problem) {
   contacts_.resize(problem.num_contacts());
+  entry_squares_.resize(3 * entries_.size());
   bilateral_W_.resize(num_bilateral_);
   omega_.resize(num_units());
   for (int j = 0; j < problem.num_contacts(); ++j)
@@ -391,15 +408,20 @@ bool ContactBlocks::assemble_unit(const StepProblem& problem, int i) {
   return true;
 }
 
-void ContactBlocks::compute_local_matrix(int i, double* W) const {
+/// And the squares of its pieces.
+void ContactBlocks::compute_local_matrix(int i, double* W) {
   const Unit& unit = units_[i];
   const int dim = unit.dim;
   std::fill(W, W + dim * dim, 0.0);
   for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
     const int columns = entries_[e].columns;
-    if (dim == 3 && columns == 6 && is_diagonal_[entries_[e].block])
-      add_symmetric_products(entry_values(e), W);
-    else if (dim == 3 && columns == 6)
+    double* squares = entry_squares_.data() + 3 * static_cast<std::ptrdiff_t>(e);
+    if (dim == 3 && columns == 6 && is_diagonal_[entries_[e].block]) {
+      add_symmetric_products(entry_values(e), W, squares);
+      continue;
+    }
+    find_squares(entry_values(e), dim, columns, squares);
+    if (dim == 3 && columns == 6)
       add_products<3, 6>(entry_values(e), 3, 6, W);
     else
       add_products<0, 0>(entry_values(e), dim, columns, W);

@@ -68,6 +68,10 @@ class ContactBlocks {
   const double* coupling_values(int k) const {
     return coupling_values_.data() + couplings_[k].values;
   }
+  /// J_a M̂⁻¹J_aᵀ per row of a piece, with room for three.
+  const double* entry_squares(int e) const {
+    return entry_squares_.data() + 3 * static_cast<std::ptrdiff_t>(e);
+  }
   /// The local problem of contact j = unit num_bilateral() + j.
   const OneContact& contact(int j) const { return contacts_[j]; }
   /// Diagonal of W of a bilateral row.
@@ -116,7 +120,7 @@ class ContactBlocks {
   void fill_coupling_blocks(const RowCoupling& coupling, int unit);
   bool assemble_local(const StepProblem& problem);
   bool assemble_unit(const StepProblem& problem, int unit);
-  void compute_local_matrix(int unit, double* W) const;
+  void compute_local_matrix(int unit, double* W);
   void assemble_omega(const StepProblem& problem);
   const PolygonTable* find_table(const FrictionSection& section) const;
   void push_block(int block, const double* x, double* w) const;
@@ -127,6 +131,7 @@ class ContactBlocks {
   std::vector<int> unit_of_row_;
   std::vector<Entry> entries_;
   std::vector<double> entry_values_;
+  std::vector<double> entry_squares_;
   std::vector<Coupling> couplings_;
   std::vector<double> coupling_values_;
   std::vector<OneContact> contacts_;

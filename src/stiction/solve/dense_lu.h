@@ -4,11 +4,22 @@
 // more than the whole solve of a 3×3 block.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace stiction {
+
+/// Whether all of an n × n matrix but its diagonal is zero, of either sign.
+inline bool is_diagonal_matrix(const double* a, int n) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      if (i != j) bits |= std::bit_cast<std::uint64_t>(a[i * n + j]);
+  return bits << 1 == 0;
+}
 
 /// Overwrites the n × n matrix by L (unit diagonal, below) and U, whose diagonal is stored as its
 /// reciprocals; swap[k] is the row exchanged with row k. False if a pivot is zero or not finite, or

@@ -1,11 +1,13 @@
 #include "stiction/solve/gauss_seidel_relative.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
 #include "stiction/base/infinity.h"
+#include "stiction/base/known_size.h"
 #include "stiction/solve/gauss_seidel_projection.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
 
@@ -31,22 +33,17 @@ double ratio(double part, double whole) {
 }
 
 /// wᵀM̂w of one block; negative only by rounding.
-double energy(const double* mass, int n, const double* w) {
-  double sum = 0;
-  for (int i = 0; i < n; ++i) {
-    double momentum = 0;
-    for (int j = 0; j < n; ++j) momentum += mass[i * n + j] * w[j];
-    sum += w[i] * momentum;
-  }
-  return std::max(sum, 0.0);
-}
-
-/// √(x·y) of n numbers, known to the compiler where kSize is not 0.
-template <int kSize>
-double root_of_product(const double* x, const double* y, int n) {
-  double sum = 0;
-  for (int k = 0; k < (kSize > 0 ? kSize : n); ++k) sum += x[k] * y[k];
-  return std::sqrt(std::max(sum, 0.0));
+double energy(const double* mass, int size, const double* w) {
+  return with_known_size<6>(size, [&]<int kSize>() {
+    const int n = known<kSize>(size);
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+      double momentum = 0;
+      for (int j = 0; j < n; ++j) momentum += mass[i * n + j] * w[j];
+      sum += w[i] * momentum;
+    }
+    return std::max(sum, 0.0);
+  });
 }
 
 }  // namespace
@@ -87,12 +84,8 @@ void RelativeMeasure::prepare_norms(const ContactBlocks& blocks, int i) {
   const ContactBlocks::Unit& unit = blocks.unit(i);
   for (int a = 0; a < unit.dim; ++a) row_norm_[unit.row + a] = 0;
   for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e) {
-    const int columns = blocks.entry(e).columns;
     for (int a = 0; a < unit.dim; ++a) {
-      const double* jacobian = blocks.entry_values(e) + static_cast<std::ptrdiff_t>(a) * columns;
-      const double* moved = jacobian + static_cast<std::ptrdiff_t>(unit.dim) * columns;
-      const double norm = columns == 6 ? root_of_product<6>(jacobian, moved, 6)
-                                       : root_of_product<0>(jacobian, moved, columns);
+      const double norm = std::sqrt(std::max(blocks.entry_squares(e)[a], 0.0));
       entry_norm_[3 * static_cast<std::size_t>(e) + a] = norm;
       row_norm_[unit.row + a] += norm;
     }
@@ -193,12 +186,19 @@ void RelativeMeasure::list_scales(const ContactBlocks& blocks, std::vector<doubl
 }
 
 RelativeMeasure::Levels RelativeMeasure::evaluate(const ContactBlocks& blocks, const double* x,
-                                                  const double* u, const double* w) {
+                                                  const double* u, const double* w,
+                                                  double largest_motion) {
   measure_impulses(blocks, x, w);
+  std::atomic<bool> is_beyond = false;
   run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) figures_[i] = measure_unit(blocks, i, x, u, w);
+    for (int i = begin; i < end; ++i) {
+      figures_[i] = measure_unit(blocks, i, x, u, w);
+      if (!(figures_[i].motion > largest_motion)) continue;
+      is_beyond = true;
+      return;
+    }
   });
-  return sum_up(blocks);
+  return is_beyond ? Levels{kInfinity, kInfinity} : sum_up(blocks);
 }
 
 double RelativeMeasure::measure_motion_again(const ContactBlocks& blocks, const double* x,

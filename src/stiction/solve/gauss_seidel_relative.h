@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "stiction/base/infinity.h"
 #include "stiction/solve/contact_blocks.h"
 
 namespace stiction {
@@ -23,8 +24,10 @@ class RelativeMeasure {
   };
   /// `problem` must outlive the evaluations.
   void prepare(const StepProblem& problem, const ContactBlocks& blocks);
-  /// x, u, w are a consistent state.
-  Levels evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w);
+  /// x, u, w are a consistent state. Infinite also where the motion is beyond `largest_motion`:
+  /// what moves shows that in one of its first units.
+  Levels evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w,
+                  double largest_motion = kInfinity);
   /// (T23) of a unit, as measured last.
   double motion(int unit) const { return figures_[unit].motion; }
   /// What that is relative to, [√J] per unit, but for what impulses of others could do.

@@ -13,19 +13,21 @@ void GaussSeidelResidual::prepare(const StepProblem& problem, const ContactBlock
   if (asks_published(measure)) published_.prepare(blocks);
 }
 
-double GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const SweepState& state) {
-  return include_published(measure_levels(blocks, state).largest(), blocks, state);
+double GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const SweepState& state,
+                                     double largest_motion) {
+  return include_published(measure_levels(blocks, state, largest_motion).largest(), blocks, state);
 }
 
 double GaussSeidelResidual::evaluate_impulses(const ContactBlocks& blocks,
                                               const SweepState& state) {
-  return include_published(measure_levels(blocks, state).impulses, blocks, state);
+  return include_published(measure_levels(blocks, state, kInfinity).impulses, blocks, state);
 }
 
 RelativeMeasure::Levels GaussSeidelResidual::measure_levels(const ContactBlocks& blocks,
-                                                            const SweepState& state) {
+                                                            const SweepState& state,
+                                                            double largest_motion) {
   if (!asks_certificate(measure_)) return {};
-  return last_levels_ = relative_.evaluate(blocks, state.x(), state.u(), state.w());
+  return last_levels_ = relative_.evaluate(blocks, state.x(), state.u(), state.w(), largest_motion);
 }
 
 double GaussSeidelResidual::include_published(double level, const ContactBlocks& blocks,

@@ -14,8 +14,10 @@ class GaussSeidelResidual {
  public:
   /// `problem` must outlive the evaluations.
   void prepare(const StepProblem& problem, const ContactBlocks& blocks, StoppingMeasure measure);
-  /// Of a consistent state; infinite if a number is not finite.
-  [[nodiscard]] double evaluate(const ContactBlocks& blocks, const SweepState& state);
+  /// Of a consistent state; infinite if a number is not finite, and where the motion of a row (T23)
+  /// is beyond `largest_motion`, as soon as that is found.
+  [[nodiscard]] double evaluate(const ContactBlocks& blocks, const SweepState& state,
+                                double largest_motion = kInfinity);
   /// The same without the motion of single rows (T23).
   [[nodiscard]] double evaluate_impulses(const ContactBlocks& blocks, const SweepState& state);
 
@@ -34,7 +36,8 @@ class GaussSeidelResidual {
   }
 
  private:
-  RelativeMeasure::Levels measure_levels(const ContactBlocks& blocks, const SweepState& state);
+  RelativeMeasure::Levels measure_levels(const ContactBlocks& blocks, const SweepState& state,
+                                         double largest_motion);
   double include_published(double level, const ContactBlocks& blocks, const SweepState& state);
 
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;

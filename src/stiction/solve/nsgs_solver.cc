@@ -363,9 +363,11 @@ void NsgsSolver::sweep(int number) {
 double NsgsSolver::evaluate(int number) {
   last_evaluation_ = number;
   store_packs();
+  // Of starts that are no answers nothing more is asked where sweeps will tell what they change.
+  const double largest_motion = number == 0 && workshop_->may_be_packed() ? target_ : kInfinity;
   const double level = number == 0 && is_start_measured_
                            ? workshop_->residual.last_levels().largest()
-                           : workshop_->residual.evaluate(blocks_, state_);
+                           : workshop_->residual.evaluate(blocks_, state_, largest_motion);
   note(level);
   if (level < 0.9 * gain_level_) {
     gain_level_ = level;

@@ -22,7 +22,9 @@ template <class Real>
 bool SweepPacks<Real>::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
                                const SweepOrder& order) {
   blocks_ = &blocks;
-  if (!is_packable(blocks) || !scale_bodies(problem) || !choose_unit()) return false;
+  if (!is_packable(blocks) || !scale_bodies(problem)) return false;
+  list_contact_units();
+  if (!choose_unit()) return false;
   list_ends();
   form_packs(order);
   run_numbers(blocks.workers(), num_packs(), kPackGrain, [&](int begin, int end) {
@@ -89,8 +91,10 @@ bool SweepPacks<Real>::choose_unit() {
 }
 
 template <class Real>
-double SweepPacks<Real>::contact_unit(int contact) const {
-  return contact_unit_of<Real>(blocks_->omega(contact));
+void SweepPacks<Real>::list_contact_units() {
+  contact_unit_.resize(blocks_->num_units());
+  for (int i = 0; i < blocks_->num_units(); ++i)
+    contact_unit_[i] = contact_unit_of<Real>(blocks_->omega(i));
 }
 
 template <class Real>
@@ -251,7 +255,7 @@ void SweepPacks<Real>::fill_lane(int p, int lane) {
   for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e) {
     const int side = e - unit.entry_begin, body = ends_[contact].body[side];
     pack.place[side][lane] = static_cast<std::ptrdiff_t>(kLineSize) * body;
-    double piece[3 * kBodySize];
+    alignas(16) double piece[3 * kBodySize];
     scale_piece(bodies_[body], blocks.entry_values(e), piece);
     for (int a = 0; a < 3; ++a)
       for (int k = 0; k < kBodySize; ++k)
@@ -273,11 +277,16 @@ void SweepPacks<Real>::fill_lane(int p, int lane) {
 /// J L⁻ᵀ.
 template <class Real>
 void SweepPacks<Real>::scale_piece(const Body& body, const double* jacobian, double* out) const {
+  if (body.factor < 0) {
+    for (int a = 0; a < 3; ++a)
+      for (int k = 0; k < kBodySize; ++k)
+        out[a * kBodySize + k] = jacobian[a * kBodySize + k] * body.reciprocal[k];
+    return;
+  }
   for (int a = 0; a < 3; ++a, jacobian += kBodySize, out += kBodySize)
     for (int k = 0; k < kBodySize; ++k) {
       double sum = jacobian[k];
-      if (body.factor >= 0)
-        for (int j = 0; j < k; ++j) sum -= factors_[body.factor + k * kBodySize + j] * out[j];
+      for (int j = 0; j < k; ++j) sum -= factors_[body.factor + k * kBodySize + j] * out[j];
       out[k] = sum * body.reciprocal[k];
     }
 }

@@ -106,7 +106,8 @@ class SweepPacks {
   static bool is_packable(const ContactBlocks& blocks);
   static bool is_well_conditioned(const OneContact& law);
   bool choose_unit();
-  double contact_unit(int contact) const;
+  double contact_unit(int contact) const { return contact_unit_[contact]; }
+  void list_contact_units();
   bool scale_bodies(const StepProblem& problem);
   bool factor_body(const StepProblem& problem, int block, Body& body);
   void list_ends();
@@ -149,6 +150,7 @@ class SweepPacks {
   std::vector<int> count_, room_;  // per pack: contacts in it, and where to look for room
   std::vector<int> last_pack_;     // per body
   std::vector<Ends> ends_;         // per contact of the problem
+  std::vector<double> contact_unit_;
   std::vector<double> task_change_;
   int num_bodies_ = 0;
 };

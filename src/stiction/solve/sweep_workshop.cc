@@ -52,11 +52,14 @@ void SweepWorkshop::begin_sweeps() {
   sweep.begin(blocks);
 }
 
+bool SweepWorkshop::may_be_packed() const {
+  return blocks.num_units() >= kFewestPacked && blocks.num_bilateral() == 0;
+}
+
 template <class Real>
 bool SweepWorkshop::lay_out(PackDesk<Real>& desk) {
   if (!desk.is_laid_out)
-    desk.is_possible =
-        blocks.num_units() >= kFewestPacked && desk.packs.lay_out(*problem_, blocks, sweep.order());
+    desk.is_possible = may_be_packed() && desk.packs.lay_out(*problem_, blocks, sweep.order());
   desk.is_laid_out = true;
   return desk.is_possible;
 }

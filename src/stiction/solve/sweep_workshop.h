@@ -40,6 +40,8 @@ struct SweepWorkshop {
   /// they would not be worth while.
   template <class Real>
   bool lay_out(PackDesk<Real>& desk);
+  /// Whether it is worth while to ask for them.
+  bool may_be_packed() const;
   void forget() {
     problem_ = nullptr;
     is_start_measured = false;
