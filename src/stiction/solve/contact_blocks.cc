@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "stiction/base/known_size.h"
+#include "stiction/base/pair.h"
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
@@ -30,11 +31,12 @@ void add_column(double factor, const double* column, int size, double* out) {
 }
 
 /// The same of three columns of six numbers, one after the other.
-void add_three_columns(const double* factor, const double* columns, double* out) {
-  for (int k = 0; k < 6; ++k) {
-    double sum = out[k] + factor[0] * columns[k];
-    sum += factor[1] * columns[6 + k];
-    out[k] = sum + factor[2] * columns[12 + k];
+void add_three_columns(const double* factor, const double* columns, Pair* out) {
+  const Pair x{factor[0], factor[0]}, y{factor[1], factor[1]}, z{factor[2], factor[2]};
+  for (int k = 0; k < 3; ++k) {
+    Pair sum = out[k] + x * load_pair(columns + 2 * k);
+    sum += y * load_pair(columns + 6 + 2 * k);
+    out[k] = sum + z * load_pair(columns + 12 + 2 * k);
   }
 }
 
@@ -412,7 +414,7 @@ bool ContactBlocks::assemble_unit(const StepProblem& problem, int i) {
 void ContactBlocks::compute_local_matrix(int i, double* W) {
   const Unit& unit = units_[i];
   const int dim = unit.dim;
-  std::fill(W, W + dim * dim, 0.0);
+  std::fill_n(W, 9, 0.0);
   for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
     const int columns = entries_[e].columns;
     double* squares = entry_squares_.data() + 3 * static_cast<std::ptrdiff_t>(e);
@@ -465,16 +467,29 @@ void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
   for (int i = 0; has_coupling() && i < num_units(); ++i) push_rows(i, x, u);
 }
 
-/// What impulses do to one body.
+/// What impulses do to one body. The velocity of a rigid one stays in registers as long as there
+/// are contacts in space.
 void ContactBlocks::push_block(int block, const double* x, double* w) const {
-  for (const Meeting& meeting : meetings(block)) {
+  std::span<const Meeting> left = meetings(block);
+  const auto is_spatial = [&](const Meeting& meeting) {
+    return units_[meeting.unit].dim == 3 && entries_[meeting.entry].columns == 6;
+  };
+  if (!left.empty() && is_spatial(left.front())) {
+    double* velocity = w + entries_[left.front().entry].dof;
+    Pair sum[3] = {load_pair(velocity), load_pair(velocity + 2), load_pair(velocity + 4)};
+    for (; !left.empty() && is_spatial(left.front()); left = left.subspan(1))
+      add_three_columns(x + units_[left.front().unit].row, entry_values(left.front().entry) + 18,
+                        sum);
+    for (int k = 0; k < 3; ++k) store_pair(sum[k], velocity + 2 * k);
+  }
+  for (const Meeting& meeting : left) {
     const Unit& unit = units_[meeting.unit];
     const Entry& entry = entries_[meeting.entry];
     const int columns = entry.columns;
     const double* moved =
         entry_values(meeting.entry) + static_cast<std::ptrdiff_t>(unit.dim) * columns;
     if (unit.dim == 3 && columns == 6) {
-      add_three_columns(x + unit.row, moved, w + entry.dof);
+      for (int a = 0; a < 3; ++a) add_column<6>(x[unit.row + a], moved + 6 * a, 6, w + entry.dof);
       continue;
     }
     for (int a = 0; a < unit.dim; ++a, moved += columns) {

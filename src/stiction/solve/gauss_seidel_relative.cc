@@ -82,19 +82,29 @@ void RelativeMeasure::prepare(const StepProblem& problem, const ContactBlocks& b
 
 void RelativeMeasure::prepare_norms(const ContactBlocks& blocks, int i) {
   const ContactBlocks::Unit& unit = blocks.unit(i);
-  for (int a = 0; a < unit.dim; ++a) row_norm_[unit.row + a] = 0;
-  for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e) {
-    for (int a = 0; a < unit.dim; ++a) {
-      const double norm = std::sqrt(std::max(blocks.entry_squares(e)[a], 0.0));
-      entry_norm_[3 * static_cast<std::size_t>(e) + a] = norm;
-      row_norm_[unit.row + a] += norm;
+  const int end = blocks.unit(i + 1).entry_begin;
+  with_known_size<3>(unit.dim, [&]<int kDim>() {
+    const int dim = known<kDim>(unit.dim);
+    double sum[3] = {};
+    for (int e = unit.entry_begin; e < end; ++e) {
+      const double* squares = blocks.entry_squares(e);
+      double* norms = entry_norm_.data() + 3 * static_cast<std::ptrdiff_t>(e);
+      for (int a = 0; a < dim; ++a) {
+        norms[a] = std::sqrt(std::max(squares[a], 0.0));
+        sum[a] += norms[a];
+      }
     }
-  }
+    for (int a = 0; a < dim; ++a) row_norm_[unit.row + a] = sum[a];
+  });
 }
 
 /// Biases and bounds in √J, by what a unit impulse gives its own row.
 double RelativeMeasure::prepare_data(const ContactBlocks& blocks, int i) const {
   const ContactBlocks::Unit& unit = blocks.unit(i);
+  const bool is_joint = i < blocks.num_bilateral();
+  bool has_bias = false;
+  for (int a = 0; a < unit.dim; ++a) has_bias = has_bias || blocks.bias(unit.row + a) != 0;
+  if (!has_bias && !is_joint) return 0;
   double W[3], data = 0;
   for (int a = 0; a < unit.dim; ++a) W[a] = blocks.compliance(unit.row + a);
   for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
@@ -102,7 +112,6 @@ double RelativeMeasure::prepare_data(const ContactBlocks& blocks, int i) const {
       const double norm = entry_norm_[3 * static_cast<std::size_t>(e) + a];
       W[a] += norm * norm;
     }
-  const bool is_joint = i < blocks.num_bilateral();
   for (int a = 0; a < unit.dim && !blocks.has_bodies(); ++a) {
     W[a] = is_joint ? blocks.bilateral_W(i) : blocks.contact(i - blocks.num_bilateral()).W(a, a);
     if (!(W[a] > 0)) W[a] = blocks.omega(i);

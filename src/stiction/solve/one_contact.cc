@@ -6,6 +6,8 @@
 #include <limits>
 #include <numbers>
 
+#include "stiction/base/known_size.h"
+
 namespace stiction {
 namespace {
 
@@ -56,7 +58,9 @@ double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1];
 
 }  // namespace
 
-void OneContact::prepare(const double* W, int dim, double mu, const PolygonTable* table) {
+/// `dim` is known to the compiler where it is three.
+[[gnu::always_inline]] inline void OneContact::prepare_known(const double* W, int dim, double mu,
+                                                             const PolygonTable* table) {
   dim_ = dim;
   mu_ = mu;
   table_ = table;
@@ -96,6 +100,10 @@ void OneContact::prepare(const double* W, int dim, double mu, const PolygonTable
   smallest_kappa_ = discriminant < 0 ? 0 : std::max(0.0, std::sqrt(discriminant) - 0.5 * trace_);
   if (determinant_ > 0 && trace_ >= 0) smallest_kappa_ = 0;
   if (kind_ == Kind::kDisc) prepare_inverse();
+}
+
+void OneContact::prepare(const double* W, int dim, double mu, const PolygonTable* table) {
+  with_known_size<3>(dim, [&]<int kDim>() { prepare_known(W, known<kDim>(dim), mu, table); });
 }
 
 /// W⁻¹ by cofactors.

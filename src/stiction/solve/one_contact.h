@@ -90,6 +90,7 @@ class OneContact {
   bool try_stick_from(const double* u, const double* old, double* r) const;
   bool try_slide_interval(const double* q, double* r) const;
   bool try_slide_from(const double* q, const double* direction, double* r) const;
+  void prepare_known(const double* W, int dim, double mu, const PolygonTable* table);
   void prepare_inverse();
   bool solve_interval(const double* q, double* r) const;
   bool solve_disc(const double* q, double* r, double& hint) const;

@@ -235,11 +235,13 @@ void SweepPacks<Real>::clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody) {
 
 template <class Real>
 void SweepPacks<Real>::fill_pack(int p) {
-  for (int lane = 0; lane < kLanes; ++lane)
-    if (lane < count_[p])
-      fill_lane(p, lane);
+  Pack& pack = packs_[p];
+  for (int lane = 0; lane < count_[p]; ++lane) fill_lane(p, lane);
+  for (int lane = count_[p]; lane < kLanes; ++lane)
+    if (pack.contact[lane] == kNone)  // since the last layout
+      pack.place[0][lane] = pack.place[1][lane] = nobody(p);
     else
-      clear_lane(packs_[p], lane, nobody(p));
+      clear_lane(pack, lane, nobody(p));
 }
 
 template <class Real>
@@ -257,10 +259,10 @@ void SweepPacks<Real>::fill_lane(int p, int lane) {
     pack.place[side][lane] = static_cast<std::ptrdiff_t>(kLineSize) * body;
     alignas(16) double piece[3 * kBodySize];
     scale_piece(bodies_[body], blocks.entry_values(e), piece);
+    for (double& number : piece) number *= unit_of_rows;
     for (int a = 0; a < 3; ++a)
       for (int k = 0; k < kBodySize; ++k)
-        pack.J[a][side * kBodySize + k][lane] =
-            static_cast<Real>(piece[a * kBodySize + k] * unit_of_rows);
+        pack.J[a][side * kBodySize + k][lane] = static_cast<Real>(piece[a * kBodySize + k]);
   }
   for (int a = 0, k = 0; a < 3; ++a) {
     pack.bias[a][lane] = static_cast<Real>(blocks.bias(unit.row + a) * unit_of_rows / unit_);
