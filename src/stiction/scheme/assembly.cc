@@ -569,6 +569,11 @@ void StepAssembly::add_bias(const ContactInfo& info, const VectorXd& v,
                             TouchingBatch& batch) const {
   const RowSet& set = batch.set;
   const int place = set.rows.num_row_blocks() - 1;
+  if (info.restitution == 0 && info.restitution_tangential == 0) {
+    batch.bias.insert(batch.bias.end(), set.drift.begin() + set.rows.row_start(place),
+                      set.drift.end());
+    return;
+  }
   for (int i = 0; i <= info.num_tangents; ++i) {
     const double restitution = i == 0 ? info.restitution : info.restitution_tangential;
     const double drift = set.drift[set.rows.row_start(place) + i];
@@ -657,8 +662,9 @@ void StepAssembly::measure_free_fall(const ContactModel& model, const VectorXd& 
     const int start = problem_.dof_start[b], n = problem_.block_size(b);
     for (int k = 0; k < n; ++k) {
       double& fall = free_fall_[start + k];
-      fall = problem_.h * std::abs(problem_.p[start + k] - mass.row(k).dot(v.segment(start, n))) /
-             mass(k, k);
+      const double momentum = n == 6 ? mass.row(k).head<6>().dot(v.segment<6>(start))
+                                     : mass.row(k).dot(v.segment(start, n));
+      fall = problem_.h * std::abs(problem_.p[start + k] - momentum) / mass(k, k);
       fall_sums_[b] += std::abs(fall);
     }
   }

@@ -3,11 +3,39 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/known_size.h"
+#include "stiction/base/pair.h"
+
 namespace stiction {
 namespace {
 
+/// x − x is zero for finite numbers only, and what is not a number stays so in a sum.
 bool all_finite(const std::vector<double>& values) {
-  return ConstVectorMap(values.data(), static_cast<Eigen::Index>(values.size())).allFinite();
+  Pair sum[2] = {};
+  std::size_t i = 0;
+  for (; i + 4 <= values.size(); i += 4)
+    for (int k = 0; k < 2; ++k) {
+      const Pair x = load_pair(values.data() + i + 2 * k);
+      sum[k] += x - x;
+    }
+  double rest = sum_of(sum[0]) + sum_of(sum[1]);
+  for (; i < values.size(); ++i) rest += values[i] - values[i];
+  return rest == 0;
+}
+
+/// xᵀW x and xᵀa, or what a body has of them.
+struct Shares {
+  double square = 0, product = 0;
+};
+template <int kSize>
+void add_shares(const double* mass, int size, const double* w, const double* free, Shares& sum) {
+  const int n = known<kSize>(size);
+  for (int i = 0; i < n; ++i) {
+    double momentum = 0;  // of the impulses: M̂ (w − M̂⁻¹p) = Jᵀx
+    for (int j = 0; j < n; ++j) momentum += mass[i * n + j] * (w[j] - free[j]);
+    sum.square += momentum * (w[i] - free[i]);
+    sum.product += momentum * free[i];
+  }
 }
 
 }  // namespace
@@ -33,17 +61,14 @@ bool SweepState::shorten(const StepProblem& problem, const ContactBlocks& blocks
   constexpr double kNearlyAll = 0.9;  // a little too much does no harm
   if (blocks.num_bilateral() > 0 || blocks.has_coupling()) return false;
   const std::vector<double>& free = blocks.free_velocity();
-  double square = 0, product = 0;  // xᵀW x, xᵀa
+  Shares sum;
   for (int b = 0; b < problem.num_blocks(); ++b) {
     const int first = problem.dof_start[b], n = problem.block_size(b);
     const double* mass = problem.mass_values.data() + problem.mass_start[b];
-    for (int i = 0; i < n; ++i) {
-      double momentum = 0;  // of the impulses: M̂ (w − M̂⁻¹p) = Jᵀx
-      for (int j = 0; j < n; ++j) momentum += mass[i * n + j] * (w()[first + j] - free[first + j]);
-      square += momentum * (w()[first + i] - free[first + i]);
-      product += momentum * free[first + i];
-    }
+    with_known_size<6>(
+        n, [&]<int kSize>() { add_shares<kSize>(mass, n, w() + first, free.data() + first, sum); });
   }
+  auto [square, product] = sum;
   for (int row = 0; row < blocks.num_rows(); ++row) {
     square += blocks.compliance(row) * x()[row] * x()[row];
     product += blocks.bias(row) * x()[row];

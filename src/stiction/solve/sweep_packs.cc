@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/solve/dense_lu.h"
+
 namespace stiction {
 namespace {
 
@@ -117,11 +119,10 @@ template <class Real>
 bool SweepPacks<Real>::factor_body(const StepProblem& problem, int block, Body& body) {
   const ConstRowMatrixMap mass = problem.mass_block(block);
   body.dof = problem.dof_start[block];
-  bool is_diagonal = true;
-  for (int i = 0; i < kBodySize; ++i)
+  const bool is_diagonal = is_diagonal_matrix(mass.data(), kBodySize);
+  for (int i = 0; !is_diagonal && i < kBodySize; ++i)
     for (int j = 0; j < i; ++j) {
       if (mass(i, j) == 0 && mass(j, i) == 0) continue;
-      is_diagonal = false;
       if (!(std::abs(mass(i, j) - mass(j, i)) <=
             kAsymmetry * std::sqrt(std::abs(mass(i, i))) * std::sqrt(std::abs(mass(j, j)))))
         return false;
