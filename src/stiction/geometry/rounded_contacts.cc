@@ -99,6 +99,7 @@ class SegmentPair {
   }
 
   void append_nearest_ends() {
+    if (are_ends_beyond(pair_.smallest_gap() + a_.radius + b_.radius)) return;
     int best_a = 0, best_b = 0;
     double nearest = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 2; ++i) {
@@ -114,6 +115,15 @@ class SegmentPair {
     if (!(nearest - a_.radius - b_.radius < pair_.smallest_gap() - pair_.tie)) return;
     pair_.emit(a_.end_feature(best_a), b_.end_feature(best_b),
                make_contact_id(a_.end_code(best_a), b_.end_code(best_b)));
+  }
+
+  /// Whether all ends are certainly further from each other: without a root for each pair of them.
+  bool are_ends_beyond(double distance) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j)
+        least = std::min(least, (end_of_a(i) - b_.end_offset(j)).squaredNorm());
+    return distance > 0 && least > distance * distance;
   }
 
   ContactPair& pair_;

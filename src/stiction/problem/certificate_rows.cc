@@ -265,19 +265,17 @@ double CertificateRows::meet_split(const double* jacobian, int num_rows, const d
                                    SplitBody& body, RowBlockView& view) {
   return with_known_size<3>(num_rows, [&]<int kRows>() {
     const int count = known<kRows>(num_rows);
-    SplitBody local = body;  // numbers that could be anyone's would be stored row by row
     double involved = 0;
     Paired last;
     for (int i = 0; i < count; ++i, jacobian += 6) {
       SplitBody::Share share;
-      const Paired b = local.meet(jacobian, impulse[i], involved, share);
+      const Paired b = body.meet(jacobian, impulse[i], involved, share);
       view.u[i] += share.u;
       view.arm[i] += share.arm;
       view.delassus[i] += share.delassus;
-      if (i == 2) view.cross += local.product(b, last);
+      if (i == 2) view.cross += body.product(b, last);
       last = b;
     }
-    body.defect = local.defect;
     return involved;
   });
 }
