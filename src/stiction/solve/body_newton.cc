@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stiction/base/deadline.h"
+#include "stiction/base/infinity.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
 
 namespace stiction {
@@ -66,10 +67,13 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
     report.has_answer = false;
     return report;
   }
-  double level = judge_.evaluate_impulses(blocks_, state_);
+  bool is_cold = !has_impulses();
+  // What is left to sweeps is no answer to them either: more need not be known of it.
+  const bool may_leave = !is_cold && leaves_motion_ && workshop_->may_be_packed();
+  double level = judge_.evaluate_impulses(
+      blocks_, state_, may_leave ? std::max(kFarMotion, options_.enough) : kInfinity);
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
-  bool is_cold = !has_impulses();
   const bool is_patient = is_cold || !options_.leaves_motion;
   report.has_answer = false;  // none that the caller does not have
   workshop_->is_start_measured = true;

@@ -18,9 +18,9 @@ double GaussSeidelResidual::evaluate(const ContactBlocks& blocks, const SweepSta
   return include_published(measure_levels(blocks, state, largest_motion).largest(), blocks, state);
 }
 
-double GaussSeidelResidual::evaluate_impulses(const ContactBlocks& blocks,
-                                              const SweepState& state) {
-  return include_published(measure_levels(blocks, state, kInfinity).impulses, blocks, state);
+double GaussSeidelResidual::evaluate_impulses(const ContactBlocks& blocks, const SweepState& state,
+                                              double largest_motion) {
+  return include_published(measure_levels(blocks, state, largest_motion).impulses, blocks, state);
 }
 
 RelativeMeasure::Levels GaussSeidelResidual::measure_levels(const ContactBlocks& blocks,

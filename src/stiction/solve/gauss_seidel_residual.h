@@ -19,7 +19,8 @@ class GaussSeidelResidual {
   [[nodiscard]] double evaluate(const ContactBlocks& blocks, const SweepState& state,
                                 double largest_motion = kInfinity);
   /// The same without the motion of single rows (T23).
-  [[nodiscard]] double evaluate_impulses(const ContactBlocks& blocks, const SweepState& state);
+  [[nodiscard]] double evaluate_impulses(const ContactBlocks& blocks, const SweepState& state,
+                                         double largest_motion = kInfinity);
 
   /// What was measured last, without published errors.
   const RelativeMeasure::Levels& last_levels() const { return last_levels_; }
