@@ -65,10 +65,11 @@ void GeometryLaws::check_contact(const AuditedContact& contact, When when, Audit
                [&] { return fmt::format("{}: length of the normal, minus 1", name_of(contact)); });
   const Vector3d on_a = contact.point + 0.5 * contact.gap * n,
                  on_b = contact.point - 0.5 * contact.gap * n;
+  const bool has_hulls = is_convex(pair);
   // The normal is one of a's surface or of b's where they touch.
   const auto beyond = [&](const Separation::Placed& placed, const Vector3d& direction,
                           const Vector3d& point) {
-    if (placed.shape.is_surface()) return kInfinity;  // which part supports is not known
+    if (!has_hulls && placed.shape.is_surface()) return kInfinity;  // by which part is not known
     static const AuditShape dot{Shape{Sphere{0}}};
     const Pose pose{point, Eigen::Matrix3d::Identity()};
     return -Separation::along({dot, pose}, placed, direction);
@@ -78,27 +79,35 @@ void GeometryLaws::check_contact(const AuditedContact& contact, When when, Audit
   // Both supporting planes are where the contact says, if not the point in them.
   const bool is_extended =
       when == When::kAtTheEnd && std::abs(beyond_a) <= slack && std::abs(beyond_b) <= slack;
-  const bool is_convex = !placed_a.shape.is_surface() && !placed_b.shape.is_surface();
-  // Where two edges cross moves along them by 1/sin θ of their motion.
-  const double place_slack = is_convex ? slack / crossing_sine(contact) : slack;
+  // Where two edges cross moves along them by 1/sin θ of their motion. A plane meets a surface at
+  // vertices, which do not go on beyond anything.
+  const bool is_at_vertex =
+      has_hulls && (placed_a.shape.is_surface() || placed_b.shape.is_surface());
+  const double place_slack = is_at_vertex ? kSnap * size
+                             : has_hulls  ? slack / crossing_sine(contact)
+                                          : slack;
   for (const auto& [placed, point, shape] :
        {std::tuple(placed_a, on_a, a), std::tuple(placed_b, on_b, b)}) {
     const int which = shape;
-    if (!is_extended)
+    if (!is_extended || is_at_vertex)
       report.check(Law::kGaps, std::abs(Separation::of_point(placed, point)), place_slack, [&] {
         return fmt::format("{}: distance of the touching point from {}{} [m]", name_of(contact),
                            surfaces_->name_of_object(which), place);
       });
   }
-  if (is_convex) check_along_normal(contact, beyond_a, beyond_b, of_a.turn + of_b.turn, report);
-  if (is_convex) check_stays(contact, when, report);
-  if (is_convex) directions_[pair] = a == pair.first ? n : Vector3d(-n);
+  if (has_hulls) check_along_normal(contact, beyond_a, beyond_b, of_a.turn + of_b.turn, report);
+  if (has_hulls) check_stays(contact, when, report);
+  if (has_hulls) directions_[pair] = a == pair.first ? n : Vector3d(-n);
+  if (!has_hulls && when == When::kAtTheEnd) {
+    const auto [at, is_new] = deepest_.try_emplace(pair, Deepest{.gap = kInfinity, .normal = n});
+    if (contact.gap < at->second.gap) at->second = {contact.gap, a == pair.first ? n : -n};
+  }
   double support = std::min(beyond_a, beyond_b);
   for (const auto& [placed, point] : {std::pair(placed_a, on_a), std::pair(placed_b, on_b)})
     if (placed.shape.is_surface() && !(support <= slack))
       support = std::min(support, size_of(pair) * Separation::off_normal(placed, point, n, slack));
   const double turned =
-      is_convex ? turn_of_normal(contact, of_a.turn + of_b.turn) * size_of(pair) : 0;
+      has_hulls ? turn_of_normal(contact, of_a.turn + of_b.turn) * size_of(pair) : 0;
   report.check(Law::kGaps, support, slack + turned, [&] {
     return fmt::format("{}: how far shapes reach beyond the contact along its normal{} [m]",
                        name_of(contact), place);
@@ -217,6 +226,8 @@ void GeometryLaws::check_covered(const Pair& pair, std::span<const AuditedContac
     const int own = roles.first, other = roles.second;
     const AuditShape &corners = shapes_[own], &faces = shapes_[other];
     if (corners.corners().empty() || !faces.has_faces()) continue;
+    // Vertices in a hollow of a mesh may be inside of a box that does not reach them from outside.
+    if (corners.is_surface() && !faces.is_plane()) continue;
     // From the other shape outwards.
     const Vector3d n =
         contacts[0]->shape_b == other ? contacts[0]->normal : Vector3d(-contacts[0]->normal);

@@ -52,11 +52,14 @@ bool GeometryLaws::may_touch(int a, int b) const {
   if ((x.group & y.mask) == 0 || (y.group & x.mask) == 0) return false;
   if (shapes_[a].is_surface() && shapes_[b].is_surface()) return false;
   if (shapes_[a].is_plane() && shapes_[b].is_plane()) return false;
-  if (shapes_[a].is_plane() && shapes_[b].is_surface()) return false;
-  if (shapes_[b].is_plane() && shapes_[a].is_surface()) return false;
   const auto& apart = surfaces_->untouched_bodies();
   const auto bodies = std::minmax(x.body, y.body);
   return !std::binary_search(apart.begin(), apart.end(), std::pair<int, int>(bodies));
+}
+
+bool GeometryLaws::is_convex(const Pair& pair) const {
+  const AuditShape &a = shapes_[pair.first], &b = shapes_[pair.second];
+  return (!a.is_surface() && !b.is_surface()) || a.is_plane() || b.is_plane();
 }
 
 GeometryLaws::Travel GeometryLaws::travel(int shape, const std::vector<Pose>& from,
@@ -107,8 +110,7 @@ Separation::Result GeometryLaws::measure(const Pair& pair, const std::vector<Pos
   if (bound > reach) return {.gap = bound, .normal = directions_.find(pair)->second};
   const Separation::Result result = Separation::measure(
       {shapes_[pair.first], poses[pair.first]}, {shapes_[pair.second], poses[pair.second]}, reach);
-  if (!shapes_[pair.first].is_surface() && !shapes_[pair.second].is_surface())
-    directions_[pair] = result.normal;
+  if (is_convex(pair)) directions_[pair] = result.normal;
   return result;
 }
 
@@ -176,8 +178,8 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, bool is_it
   for (const Pair& pair : near_pairs(end_, ways)) {
     const Travel &of_a = travels[pair.first], &of_b = travels[pair.second];
     const double size = size_of(pair), turn = of_a.turn + of_b.turn, way = of_a.way + of_b.way;
-    const bool has_surface = shapes_[pair.first].is_surface() || shapes_[pair.second].is_surface();
-    turned_ = std::max(turned_, turn * size + (has_surface ? way : 0));
+    const bool has_hulls = is_convex(pair);
+    turned_ = std::max(turned_, turn * size + (has_hulls ? 0 : way));
     const bool is_found = found.contains(pair);
     const double slack = kPlace * (size + 1e-3 * extent_) +
                          2 * std::max(events.contact_tolerance, events.contact_growth * h * h * h);
@@ -186,19 +188,23 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, bool is_it
     double added = turn * (turn * size + 2 * way) + settings_.tolerance * way;
     // Without location contacts act a step late, on convex shapes that touch already those of
     // features that turn in; those that yield, and all of `spook`, sink in as their rows say.
-    const bool is_old = is_found && found_before_.contains(pair) && !has_surface &&
+    const bool is_old = is_found && found_before_.contains(pair) && has_hulls &&
                         settings_.scheme != SchemeName::kSpook && !yields(pair);
-    if (!locates && !is_exact) added += 1.5 * (is_old ? turn * size : way);
+    // Sizes are radii: what turns in about a contact is up to two of them away from it.
+    if (!locates && !is_exact) added += is_old ? 2 * turn * size : 1.5 * way;
     // Iterated to their end gaps are open there up to what the answer is off, and the scheme lets
     // be overlaps of `tolerance` of the size.
-    const bool is_open = is_iterated && !has_surface && !yields(pair);
+    const bool is_open = is_iterated && has_hulls && !yields(pair);
     if (is_open) added = settings_.tolerance * (2 * size + way);
     // Whatever separates the shapes so far that the law holds is good enough.
     double gap = is_found && h > 0 ? bound_gap(pair, end_) : -kInfinity;
-    if (-gap > added + slack)
-      gap = measure(pair, end_, 1e-3 * size).gap;
-    else
+    if (-gap > added + slack) {
+      const Separation::Result result = measure(pair, end_, 1e-3 * size);
+      gap = result.gap;
+      turned_ = std::max(turned_, slant_of(pair, result));
+    } else {
       has_bounds_ = true;
+    }
     smallest = std::min(smallest, gap);
     if (h == 0) continue;  // a start may overlap
     const double overlap = std::max(0.0, -gap);
@@ -216,6 +222,17 @@ double GeometryLaws::check_end(double h, const std::set<Pair>& found, bool is_it
   }
   found_before_ = found;
   return smallest;
+}
+
+/// A contact with a surface has the normal of one of its features, which may be another one than
+/// that along which the shapes come apart first: a face of a mesh that stands askew in a cylinder
+/// has its own normal, the corner below it leaves the cylinder along that of its end. Under an
+/// angle ψ their overlaps differ by a factor of cos ψ.
+double GeometryLaws::slant_of(const Pair& pair, const Separation::Result& result) const {
+  const auto found = deepest_.find(pair);
+  if (found == deepest_.end() || !(result.gap < 0)) return 0;
+  const double cosine = found->second.normal.dot(result.normal);
+  return cosine > 0.5 ? -result.gap * (1 / cosine - 1) : 0;
 }
 
 double GeometryLaws::measure_smallest() const {
@@ -246,7 +263,7 @@ double GeometryLaws::overlap_at_start(const Pair& pair) const {
 /// be better than what a search has found.
 double GeometryLaws::bound_overlap(const Pair& pair) const {
   const AuditShape &a = shapes_[pair.first], &b = shapes_[pair.second];
-  if (a.is_surface() || b.is_surface()) return kInfinity;
+  if (!is_convex(pair)) return kInfinity;
   return std::max(0.0, -Separation::along({a, end_[pair.first]}, {b, end_[pair.second]},
                                           measure(pair, start_, 0).normal));
 }

@@ -36,7 +36,10 @@ class GeometryLaws {
   enum class When : std::uint8_t { kWhereRowsAre, kAtTheEnd };
   void check_contact(const AuditedContact& contact, When when, AuditReport& report);
   /// Forgets the places of contacts where rows were evaluated: another step begins.
-  void begin_step() { places_.clear(); }
+  void begin_step() {
+    places_.clear();
+    deepest_.clear();
+  }
   /// The contacts of a pair where rows were evaluated cover all corners that touch; what is no
   /// higher than `touching` over a plane does, [m].
   void check_covered(const Pair& pair, std::span<const AuditedContact* const> contacts,
@@ -70,6 +73,12 @@ class GeometryLaws {
   struct CorePlace {
     Eigen::Vector3d a, b;
   };
+  /// Of the contacts of a pair with a surface, the one of the smallest gap at the end of the step.
+  struct Deepest {
+    double gap = 0;
+    Eigen::Vector3d normal;  // from the second shape to the first
+  };
+  double slant_of(const Pair& pair, const Separation::Result& result) const;
   void check_along_normal(const AuditedContact& contact, double beyond_a, double beyond_b,
                           double turn, AuditReport& report) const;
   void check_stays(const AuditedContact& contact, When when, AuditReport& report);
@@ -83,6 +92,9 @@ class GeometryLaws {
   std::vector<Pair> near_pairs(const std::vector<Pose>& poses, std::span<const double> ways) const;
   Separation::Result measure(const Pair& pair, const std::vector<Pose>& poses, double reach) const;
   bool may_touch(int a, int b) const;
+  /// Whether the two are as their hulls are to each other, so that one direction tells their gap:
+  /// no surface is among them, or the other is a plane.
+  bool is_convex(const Pair& pair) const;
   double overlap_at_start(const Pair& pair) const;
   double bound_overlap(const Pair& pair) const;
   bool yields(const Pair& pair) const;  // its contacts have a compliance of their own
@@ -99,6 +111,7 @@ class GeometryLaws {
   std::vector<AuditShape> shapes_;
   std::set<Pair> found_before_;  // in the step before
   std::map<std::uint64_t, CorePlace> places_;
+  std::map<Pair, Deepest> deepest_;
   mutable std::map<Pair, Eigen::Vector3d> directions_;  // that separated pairs best, of late
   double extent_ = 0;                                   // [m] largest coordinate at hand
   double turned_ = 0;

@@ -65,6 +65,21 @@ void find_faces(const std::vector<Vector3d>& points, double size, std::vector<Ve
     }
 }
 
+/// Files may have vertices that no triangle has, which are no part of the surface.
+void drop_unused(std::vector<Vector3d>& points, std::vector<Triangle>& triangles) {
+  std::vector<int> place(points.size(), -1);
+  std::vector<Vector3d> used;
+  for (Triangle& triangle : triangles)
+    for (int& v : triangle) {
+      if (place[v] < 0) {
+        place[v] = static_cast<int>(used.size());
+        used.push_back(points[v]);
+      }
+      v = place[v];
+    }
+  points = std::move(used);
+}
+
 }  // namespace
 
 AuditShape::AuditShape(const Shape& shape) {
@@ -120,6 +135,7 @@ AuditShape::AuditShape(const Shape& shape) {
       kind_ = Kind::kSurface;
       points_ = s.vertices;
       triangles_ = s.triangles;
+      drop_unused(points_, triangles_);
     }
   };
   std::visit(visit, shape);
@@ -134,9 +150,7 @@ AuditShape::AuditShape(const Shape& shape) {
   }
 }
 
-std::span<const Vector3d> AuditShape::corners() const {
-  return kind_ == Kind::kHull ? std::span<const Vector3d>(points_) : std::span<const Vector3d>();
-}
+std::span<const Vector3d> AuditShape::corners() const { return points_; }
 
 Vector3d AuditShape::face_along(const Vector3d& direction) const {
   if (is_plane()) return plane_.normal;

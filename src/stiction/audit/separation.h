@@ -10,7 +10,9 @@
 // improved by moving the shapes apart along the best one so far.
 //
 // Surfaces (meshes, height fields) are the triangles near the other shape, one by one: a shape that
-// is altogether below a surface touches none of them.
+// is altogether below a surface touches none of them. A half-space is convex on its other side,
+// too: it reaches the lowest vertex of a surface first, as that of its hull, and nothing has to be
+// searched.
 #pragma once
 
 #include <Eigen/Core>
@@ -34,7 +36,8 @@ class AuditShape {
   /// A bound on how far a contact's place may be from the true one, relative to curvature: the size
   /// of the shape.
   double size() const { return size_; }
-  /// Of hulls, in their own frame: what is around each of them is a ball of radius rounding().
+  /// Of hulls and surfaces, in their own frame: what is around each of them is a ball of radius
+  /// rounding(). Vertices that no triangle has are none of them.
   std::span<const Eigen::Vector3d> corners() const;
   double rounding() const { return rounding_; }
   bool is_ball() const { return kind_ == Kind::kHull && points_.size() == 1; }
