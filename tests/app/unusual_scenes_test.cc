@@ -42,6 +42,22 @@ std::string rough_floor(const std::string& mu, const std::string& gap = "y") {
   return "{\"gap\": \"" + gap + "\", \"tangent\": [1, 0], \"mu\": " + mu + "}";
 }
 
+/// On stderr, also where the result is JSON.
+TEST_F(UnusualScene, WhatWasRepairedIsTold) {
+  const std::string scene = scene_file(R"({"stiction": 1, "simulate": {"duration": 0.01},
+"bodies": [{"density": 1, "shapes": [{"type": "mesh", "repair": true,
+  "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  "triangles": [[0, 1, 2], [0, 1, 3], [1, 2, 3], [0, 3, 2]]}]}]})");
+  const std::string told =
+      ":2:38: warning: bodies[0].shapes[0]: the mesh was repaired: 1 triangle turned\n";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"check", scene}, {"run", scene, "--json"}}) {
+    const auto result = stiction(command);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.err.find(told), std::string::npos) << result.err;
+  }
+}
+
 TEST_F(UnusualScene, UnitsDoNotMatter) {
   // Lengths scale with L, times with √L, masses do not show. Powers of four keep √L exact, so that
   // the motion is the same but for rounding, which grows with the number of steps.

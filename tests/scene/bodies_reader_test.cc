@@ -197,14 +197,6 @@ TEST(BodiesReader, EveryShapeIsRead) {
   EXPECT_NEAR(scene.bodies.at(0).mass, volume, volume * kRounding);
 }
 
-/// A triangle that names a vertex twice has no area, wherever its vertices are.
-TEST(BodiesReader, RepairDropsTrianglesThatNameAVertexTwice) {
-  const auto scene = described(one_body(R"("density": 1, "shapes": [
-    {"type": "mesh", "repair": true, "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
-     "triangles": [[0, 2, 1], [0, 0, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2], [3, 1, 3]]}])"));
-  EXPECT_NEAR(scene.bodies.at(0).mass, 1 / 6.0, kRounding);
-}
-
 // -------------------------------------------------------------------------------------------------
 // Motion that is given
 

@@ -383,14 +383,14 @@ MeshRepair repaired(const Mesh& mesh) {
 
 std::string MeshRepair::to_text() const {
   std::string text;
-  const auto add = [&](int count, std::string_view what) {
+  const auto add = [&](int count, std::string_view kind, std::string_view what) {
     if (count == 0) return;
-    text += fmt::format("{}{} {} triangle{}", text.empty() ? "" : ", ", what, count,
-                        count == 1 ? "" : "s");
+    text += fmt::format("{}{} {}triangle{} {}", text.empty() ? "" : ", ", count, kind,
+                        count == 1 ? "" : "s", what);
   };
-  add(num_dropped_degenerate, "dropped degenerate:");
-  add(num_dropped_duplicates, "dropped duplicate:");
-  add(num_turned, "turned:");
+  add(num_dropped_degenerate, "degenerate ", "dropped");
+  add(num_dropped_duplicates, "duplicate ", "dropped");
+  add(num_turned, "", "turned");
   if (text.empty()) text = "nothing to repair";
   for (const MeshFault& fault : remaining) text += "\n  not repaired: " + fault.message;
   return text;

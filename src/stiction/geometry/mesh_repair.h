@@ -39,7 +39,8 @@ struct MeshRepair {
   bool has_changed() const {
     return num_dropped_degenerate + num_dropped_duplicates + num_turned > 0;
   }
-  /// "dropped 2 triangles without area, turned 5 triangles; ..." or "nothing to repair".
+  /// "2 degenerate triangles dropped, 5 triangles turned", or "nothing to repair"; a line for each
+  /// fault that remains.
   std::string to_text() const;
 };
 
@@ -47,7 +48,8 @@ struct MeshRepair {
 /// larger part of each piece wins), and turns closed pieces outwards, cavities inwards. Left alone
 /// and reported: triangles without area whose loss would open the mesh, edges of more than two
 /// triangles, pieces with one side only (Möbius), triangles that cover each other in opposite
-/// directions. Vertices stay as they are.
+/// directions. Vertices stay as they are. The mesh must pass find_fault but for triangles that name
+/// a vertex twice, which are degenerate.
 MeshRepair repaired(const Mesh& mesh);
 
 }  // namespace stiction

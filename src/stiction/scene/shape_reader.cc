@@ -101,28 +101,61 @@ Mesh read_file(const SceneValue& value, const SpatialReader& reader) {
   }
 }
 
-/// Triangles that no collision detection can make sense of are faults, unless they are repaired.
-void check_mesh(const SceneValue& value, const SpatialReader& reader, Mesh& mesh) {
-  constexpr std::size_t kMaxFaults = 5;
-  const bool repairs = value["repair"].boolean_or(false);
+/// What "repair" makes of a mesh; none if its vertices or indices are at fault, which only its
+/// author can mend. Triangles that name a vertex twice are dropped, as readers of files do.
+std::optional<MeshRepair> try_repair(const Mesh& mesh) {
   const auto names_one_twice = [](const Triangle& t) {
     return t[0] == t[1] || t[1] == t[2] || t[2] == t[0];
   };
-  if (repairs) std::erase_if(mesh.triangles, names_one_twice);       // as readers of files do
-  if (reader.is_faulty(value) || !find_fault(mesh).empty()) return;  // reported with other shapes
-  std::vector<MeshFault> faults = find_mesh_faults(mesh);
-  if (faults.empty()) return;
-  if (repairs) {
-    MeshRepair repair = repaired(mesh);
-    mesh = std::move(repair.mesh);
-    faults = std::move(repair.remaining);
-  }
+  Mesh rest = mesh;
+  std::erase_if(rest.triangles, names_one_twice);
+  if (!find_fault(rest).empty()) return std::nullopt;
+  return repaired(mesh);
+}
+
+bool is_mended(const MeshRepair& repair) {
+  return repair.remaining.empty() && !repair.mesh.triangles.empty();
+}
+
+void report_faults(const SceneValue& value, const SpatialReader& reader,
+                   std::span<const std::string> faults, const std::string& help) {
+  constexpr std::size_t kMaxFaults = 5;
   for (std::size_t i = 0; i < std::min(faults.size(), kMaxFaults); ++i)
-    reader.fault(
-        value, faults[i].message,
-        repairs ? "it cannot be repaired safely" : "\"repair\": true repairs what is safe");
+    reader.fault(value, faults[i], help);
   if (faults.size() > kMaxFaults)
     reader.fault(value, fmt::format("{} more faults of triangles", faults.size() - kMaxFaults));
+}
+
+std::vector<std::string> messages_of(std::span<const MeshFault> faults) {
+  std::vector<std::string> messages;
+  for (const MeshFault& fault : faults) messages.push_back(fault.message);
+  return messages;
+}
+
+/// Triangles that no collision detection can make sense of are faults, unless they are repaired,
+/// which is told. A repair is offered only where it has been tried.
+void check_mesh(const SceneValue& value, const SpatialReader& reader, Mesh& mesh) {
+  if (reader.is_faulty(value)) return;
+  const std::string fault = find_fault(mesh);
+  const std::vector<std::string> faults =
+      fault.empty() ? messages_of(find_mesh_faults(mesh)) : std::vector{fault};
+  if (faults.empty()) return;
+  std::optional<MeshRepair> repair = try_repair(mesh);
+  if (!repair) return;  // reported with other shapes
+  constexpr const char* kHopeless = "the mesh cannot be repaired safely";
+  if (!value["repair"].boolean_or(false)) {
+    report_faults(value, reader, faults,
+                  is_mended(*repair)
+                      ? fmt::format("\"repair\": true mends the mesh: {}", repair->to_text())
+                      : kHopeless);
+  } else if (!is_mended(*repair)) {
+    report_faults(value, reader,
+                  repair->remaining.empty() ? faults : messages_of(repair->remaining), kHopeless);
+  } else {
+    reader.diagnostics().warning(value.node->position, value.path,
+                                 "the mesh was repaired: " + repair->to_text());
+    mesh = std::move(repair->mesh);
+  }
 }
 
 Shape read_mesh(const SceneValue& value, const SpatialReader& reader) {
