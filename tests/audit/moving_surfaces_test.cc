@@ -35,6 +35,7 @@ constexpr const char* kPlane = R"({"type": "plane", "material": "wood"})";
 
 struct Start {
   double height = 0.2, speed = 1;  // [m], [m/s] downwards
+  bool is_turned = false;          // upside down
 };
 
 /// A thing that falls and turns, and hits the ground within 0.1 s.
@@ -45,8 +46,10 @@ Scene dropped(const std::string& thing, const std::string& ground, const Start& 
       "bodies": [
         {{"name": "ground", "static": true, "shapes": [{}]}},
         {{"name": "thing", "mass": 2, "inertia": [0.02, 0.02, 0.02], "position": [0, 0, {}],
-         "velocity": [0.5, 0.2, -{}], "angular_velocity": [1, 2, 0.5], "shapes": [{}]}}]}})",
-                                     ground, start.height, start.speed, thing));
+         "velocity": [0.5, 0.2, -{}], "angular_velocity": [1, 2, 0.5],
+         "orientation": {}, "shapes": [{}]}}]}})",
+                                     ground, start.height, start.speed,
+                                     start.is_turned ? "[0, 1, 0, 0]" : "[1, 0, 0, 0]", thing));
 }
 
 int index_of(const std::vector<std::string>& names, const std::string& name) {
@@ -180,6 +183,34 @@ TEST(MovingSurfaces, WithAVertexThatHasNoContactAreNamed) {
   });
   EXPECT_GT(report[Law::kContactsFound].broken, 0) << broken_laws(report);
   EXPECT_EQ(report[Law::kContactsFound].first_broken.step, 10) << broken_laws(report);
+}
+
+/// Contacts roll on round ground by its radius times the turn, some millimetres in a step: the
+/// directions of a projection that ends a step are those of its end.
+TEST(MovingSurfaces, ThatRockOnRoundGroundBreakNoLaw) {
+  constexpr const char* kBox = R"({"type": "box", "size": [0.2, 0.2, 0.2], "material": "wood"})";
+  constexpr const char* kEgg = R"({"type": "ellipsoid", "radii": [1, 1.2, 0.5],
+      "position": [0, 0, -0.5], "material": "wood"})";
+  for (const char* thing : {kCube, kHills, kBox}) {
+    SCOPED_TRACE(thing);
+    // A height field is solid below: it falls with its upper side down.
+    const Scene scene =
+        dropped(thing, kEgg, {.height = 0.3, .speed = 0, .is_turned = thing == kHills});
+    SimulationOptions options = options_of(scene);
+    options.scheme = "anitescu-potra";
+    const AuditedRun run(scene, options, 450);
+    EXPECT_EQ(broken_laws(run.audit()), "");
+    // The last row with a contact that presses, moved sideways.
+    int row = 0;
+    const AuditReport report = run.audit([&](RecordedChunk& c, RecordingHeader& h) {
+      for (int k = 1; k < c.num_rows(); ++k)
+        for (auto i = c.contacts.row_start[k]; i < c.contacts.row_start[k + 1]; ++i)
+          if (c.contacts.impulse(i, 0) > 0) row = k;
+      c.q(row, index_of(h.q_names, "thing.y")) += 1e-5;
+    });
+    EXPECT_GT(report[Law::kMotion].broken, 0) << broken_laws(report);
+    EXPECT_EQ(report[Law::kMotion].first_broken.step, row) << broken_laws(report);
+  }
 }
 
 /// The cube comes to rest askew in the ground, by 0.8 mm at one edge: the normal of its lower face

@@ -160,8 +160,9 @@ void Auditor::check_row(const RecordedChunk& chunk, std::int64_t k, AuditReport&
           Law::kComplementarity, Law::kDissipation, Law::kTotals, Law::kContactsFound})
       report.skip(law, header_.has_phases ? "the phases of the step cannot be read"
                                           : "the recording has no phases (an older version)");
+  read_contacts_at_end(chunk, k, phases);
   check_phases(phases, row, report);
-  check_shapes(chunk, row, phases, report);
+  check_shapes(row, phases, report);
   if (!phases.empty()) check_totals(chunk, row, phases, report);
   check_accumulated_slip(chunk, row, phases, report);
   check_energy(row, row.follows && !phases.empty() ? &work_ : nullptr, report);
@@ -467,8 +468,25 @@ void Auditor::check_motion(const AuditedPhase& phase, AuditReport& report) const
 // -------------------------------------------------------------------------------------------------
 // Shapes
 
-void Auditor::check_shapes(const RecordedChunk& chunk, const Row& row,
-                           const std::vector<AuditedPhase>& phases, AuditReport& report) {
+void Auditor::read_contacts_at_end(const RecordedChunk& chunk, std::int64_t row,
+                                   const std::vector<AuditedPhase>& phases) {
+  std::map<std::uint64_t, const AuditedContact*> by_id;
+  for (const AuditedPhase& phase : phases)
+    for (const AuditedContact& contact : phase.contacts) by_id[contact.id] = &contact;
+  at_end_.clear();
+  const RecordedContacts& contacts = chunk.contacts;
+  for (std::int64_t c = contacts.row_start[row]; c < contacts.row_start[row + 1]; ++c) {
+    const auto found = by_id.find(contacts.id[c]);
+    if (found == by_id.end() || found->second->shape_a < 0) continue;
+    AuditedContact& contact = at_end_[contacts.id[c]] = *found->second;
+    contact.point = contacts.position.row(c).transpose();
+    contact.normal = contacts.normal.row(c).transpose();
+    contact.gap = contacts.gap[c];
+  }
+}
+
+void Auditor::check_shapes(const Row& row, const std::vector<AuditedPhase>& phases,
+                           AuditReport& report) {
   smallest_gap_ = kInfinity;
   // Gaps that have names are functions of the coordinates.
   VectorXd gaps(model_.num_fixed_contacts());
@@ -480,20 +498,9 @@ void Auditor::check_shapes(const RecordedChunk& chunk, const Row& row,
   const State& start = phases.empty() ? row.state : phases.front().start;
   geometry_.begin_step();
   check_places(phases, report);
-  // Contacts as the row shows them, at its end.
-  std::map<std::uint64_t, const AuditedContact*> by_id;
-  for (const AuditedPhase& phase : phases)
-    for (const AuditedContact& contact : phase.contacts) by_id[contact.id] = &contact;
   geometry_.set_start(start);
   geometry_.set_pose(row.state.t, row.state.q);
-  const RecordedContacts& contacts = chunk.contacts;
-  for (std::int64_t c = contacts.row_start[row.index]; c < contacts.row_start[row.index + 1]; ++c) {
-    const auto found = by_id.find(contacts.id[c]);
-    if (found == by_id.end() || found->second->shape_a < 0) continue;
-    AuditedContact contact = *found->second;
-    contact.point = contacts.position.row(c).transpose();
-    contact.normal = contacts.normal.row(c).transpose();
-    contact.gap = contacts.gap[c];
+  for (const auto& [id, contact] : at_end_) {
     if (contact.gap == kInfinity && settings_.scheme == SchemeName::kStewartTrinkle) {
       report.skip(Law::kGaps, "at the end of the step: another direction separates the shapes");
       continue;

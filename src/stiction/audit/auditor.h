@@ -77,8 +77,7 @@ class Auditor {
   void check_energy(const Row& row, const PhaseWork* work, AuditReport& report);
   void check_certificate(const Row& row, bool is_start, const std::vector<AuditedPhase>& phases,
                          AuditReport& report);
-  void check_shapes(const RecordedChunk& chunk, const Row& row,
-                    const std::vector<AuditedPhase>& phases, AuditReport& report);
+  void check_shapes(const Row& row, const std::vector<AuditedPhase>& phases, AuditReport& report);
   void check_events(const RecordedChunk& chunk, const Row& row,
                     const std::vector<AuditedPhase>& phases, AuditReport& report) const;
   /// Of an event of the kind `kind` at the time that has been checked; phases whose impact it tells
@@ -89,6 +88,8 @@ class Auditor {
   void check_transition(const std::string& name, std::int64_t id, double t,
                         const std::vector<AuditedPhase>& phases, double rounding,
                         AuditReport& report) const;
+  void read_contacts_at_end(const RecordedChunk& chunk, std::int64_t row,
+                            const std::vector<AuditedPhase>& phases);
   void check_projection(const std::vector<AuditedPhase>& phases, std::size_t index,
                         AuditReport& report);
 
@@ -123,6 +124,8 @@ class Auditor {
   std::map<std::uint64_t, SlipMark> slips_;
   bool knows_slips_ = false;
   std::set<GeometryLaws::Pair> found_;  // that had a contact in the step at hand
+  /// Contacts of shapes as the row shows them, at its end, with what their phases say of them.
+  std::map<std::uint64_t, AuditedContact> at_end_;
   /// [m] up to which contacts of a pair count as touching, in schemes that choose by it.
   std::map<GeometryLaws::Pair, double> touching_;
   /// Change of kinetic energy without the work of drives, phase by phase, and its terms, [J].

@@ -66,9 +66,16 @@ void Auditor::check_projection(const std::vector<AuditedPhase>& phases, std::siz
   if (gaps.size() > 0) model_.evaluate_fixed_gaps(t, phase.q_end, gaps);
   for (int j = 0; j < gaps.size(); ++j)
     if (gaps[j] <= kOpen) model_.append_fixed_contact_rows(t, phase.q_end, j, rows);
+  // A contact that rolls on a round shape of radius R moves by R times the turn within a step, and
+  // its directions with it: where the projection ends the step they are those of the row.
+  const bool is_last = index + 1 == phases.size();
   for (const AuditedPhase& other : phases)
-    for (const AuditedContact& contact : other.contacts)
-      if (contact.shape_a >= 0) problem_.append_contact(t, phase.q_end, contact, rows);
+    for (const AuditedContact& contact : other.contacts) {
+      if (contact.shape_a < 0) continue;
+      const auto found = is_last ? at_end_.find(contact.id) : at_end_.end();
+      problem_.append_contact(t, phase.q_end, found != at_end_.end() ? found->second : contact,
+                              rows);
+    }
 
   // In the norm of M: L⁻¹ of M = L Lᵀ makes it that of the plane.
   const auto num_v = static_cast<Eigen::Index>(model_.num_v());
