@@ -62,9 +62,10 @@ class ContactModel : public Model {
   bool detect_further(const State& state, double h, const State& end);
 
   /// For schemes that keep gaps open at the end of the step: features that have turned away from
-  /// each other may say that shapes are apart which overlap. Finds pairs that overlap at `end` by
-  /// more than `tolerance` of their size while none of the contacts that took part in the step,
-  /// `is_asked`, says so. Returns the smallest gap of such pairs [m], infinite without any.
+  /// each other may say that shapes are apart which overlap, and corners may have come to parts of
+  /// a surface that they were not near. Finds pairs that overlap at `end` by more than `tolerance`
+  /// of their size while none of the contacts that took part in the step, `is_asked`, says so.
+  /// Returns the smallest gap of such pairs [m], infinite without any.
   double find_hidden_overlaps(const State& end, const std::vector<char>& is_asked,
                               double tolerance);
   /// Those pairs get the contacts that they have at `end`, for another step from `state`. False,
@@ -245,7 +246,10 @@ class ContactModel : public Model {
   template <class Visit>
   void visit_patches(const PairOfShapes& pair, const Visit& visit) const;
   double hidden_gap(const PairOfShapes& pair, const State& end, const std::vector<char>& is_asked,
-                    double tolerance) const;
+                    double tolerance);
+  double hidden_gap_of_surface(const PairOfShapes& pair, const PlacedPair& placed,
+                               const std::vector<char>& is_asked, double slack);
+  void collect_late(const PairOfShapes& pair, const PlacedPair& placed);
   void add_late_pair(const PairOfShapes& pair, const State& end);
   void add_late_contact(const PairOfShapes& late, ContactCandidate candidate);
   std::vector<PairOfShapes>::iterator find_late(int index, int a, int b);

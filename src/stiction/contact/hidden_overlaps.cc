@@ -49,6 +49,7 @@ struct ContactModel::PlacedPair {
     }
     return nearest;
   }
+  bool has_surface() const { return !a.is_convex() || !b.is_convex(); }
   bool has_plane() const { return a.kind() == ShapeKind::kPlane || b.kind() == ShapeKind::kPlane; }
   double separation_along(const Eigen::Vector3d& normal) const {
     return stiction::separation_along(normal, a, pose_a, b, pose_b);
@@ -93,7 +94,7 @@ bool ContactModel::detect_hidden(const State& state, double h, const State& end)
   return true;
 }
 
-/// visit(pair) for all pairs of convex shapes: those whose distance is one number.
+/// visit(pair) for all pairs of shapes that have contacts.
 template <class Visit>
 void ContactModel::visit_pairs(const Visit& visit) const {
   const int num_contacts = static_cast<int>(detected_.size()),
@@ -106,15 +107,13 @@ void ContactModel::visit_pairs(const Visit& visit) const {
       ++last;
     const int first_patch = patch;
     while (patch < num_patches && alternatives_[patch].first < last) ++patch;
-    const auto& objects = surfaces_[contact.part].surfaces->objects();
-    if (objects[contact.a].shape->is_convex() && objects[contact.b].shape->is_convex())
-      visit(PairOfShapes{.part = contact.part,
-                         .a = contact.a,
-                         .b = contact.b,
-                         .first = first,
-                         .count = last - first,
-                         .first_patch = first_patch,
-                         .num_patches = patch - first_patch});
+    visit(PairOfShapes{.part = contact.part,
+                       .a = contact.a,
+                       .b = contact.b,
+                       .first = first,
+                       .count = last - first,
+                       .first_patch = first_patch,
+                       .num_patches = patch - first_patch});
   }
 }
 
@@ -129,9 +128,10 @@ void ContactModel::visit_patches(const PairOfShapes& pair, const Visit& visit) c
 /// The distance of two shapes that overlap while no patch of contacts that was asked to be open
 /// says so; else infinite. A converged step has opened those that were asked.
 double ContactModel::hidden_gap(const PairOfShapes& pair, const State& end,
-                                const std::vector<char>& is_asked, double tolerance) const {
+                                const std::vector<char>& is_asked, double tolerance) {
   const PlacedPair placed(*this, pair, end.t, end.q);
   const double slack = placed.slack(tolerance);
+  if (placed.has_surface()) return hidden_gap_of_surface(pair, placed, is_asked, slack);
   bool is_apart = false;
   double told = kInfinity;  // by patches that were asked to be open
   const auto asked = is_asked.begin() + num_fixed_contacts();
@@ -148,12 +148,8 @@ double ContactModel::hidden_gap(const PairOfShapes& pair, const State& end,
   return gap < -slack && told > gap + slack ? gap : kInfinity;
 }
 
-/// Polytopes get the patch of `end` in place of those that they had: one direction that parts them
-/// is enough. Round shapes get its contacts in addition to those that do not make more of the
-/// overlap than it is: points of them are to stay apart wherever they touch, and where axes cross
-/// that are nearly parallel moves far within a step.
-void ContactModel::add_late_pair(const PairOfShapes& pair, const State& end) {
-  const PlacedPair placed(*this, pair, end.t, end.q);
+/// The contacts of a pair where it is placed, in late_list_.
+void ContactModel::collect_late(const PairOfShapes& pair, const PlacedPair& placed) {
   const auto reach_of = [&](int object) {
     const bool is_static = placed.part.surfaces->objects()[object].is_static;
     return is_static ? 0 : placed.part.reach[object];
@@ -162,18 +158,52 @@ void ContactModel::add_late_pair(const PairOfShapes& pair, const State& end) {
   collect_contacts(placed.a, placed.pose_a, placed.b, placed.pose_b,
                    {.reach = reach_of(pair.a) + reach_of(pair.b), .reduces = options_.reduces},
                    late_workspace_, late_list_);
+}
+
+/// A surface has no single distance, and every contact that it has with a shape is to be open: the
+/// smallest gap among those that there are at the end and that were not asked. On planes all
+/// corners are in the list from the start.
+double ContactModel::hidden_gap_of_surface(const PairOfShapes& pair, const PlacedPair& placed,
+                                           const std::vector<char>& is_asked, double slack) {
+  if (placed.has_plane()) return kInfinity;
+  collect_late(pair, placed);
+  double smallest = kInfinity;
+  for (const ContactCandidate& candidate : late_list_.candidates) {
+    if (!(candidate.gap < std::min(-slack, smallest))) continue;
+    bool was_asked = false;
+    for (int k = pair.first; k < pair.first + pair.count && !was_asked; ++k)
+      was_asked = is_asked[num_fixed_contacts() + k] != 0 &&
+                  is_same(detected_[k].candidate.a, candidate.a) &&
+                  is_same(detected_[k].candidate.b, candidate.b);
+    if (!was_asked) smallest = candidate.gap;
+  }
+  return smallest;
+}
+
+/// Surfaces get the contacts of `end` that are violated there in addition to what they had.
+/// Polytopes get the patch of `end` in place of those that they had: one direction that parts them
+/// is enough. Round shapes get its contacts in addition to those that do not make more of the
+/// overlap than it is: points of them are to stay apart wherever they touch, and where axes cross
+/// that are nearly parallel moves far within a step.
+void ContactModel::add_late_pair(const PairOfShapes& pair, const State& end) {
+  const PlacedPair placed(*this, pair, end.t, end.q);
+  collect_late(pair, placed);
   PairOfShapes late{.part = pair.part,
                     .a = pair.a,
                     .b = pair.b,
                     .first = static_cast<int>(late_contacts_.size())};
-  if (placed.a.polytope() == nullptr && placed.b.polytope() == nullptr) {
+  if (placed.has_surface()) {
+    late_contacts_.insert(late_contacts_.end(), detected_.begin() + pair.first,
+                          detected_.begin() + pair.first + pair.count);
+  } else if (placed.a.polytope() == nullptr && placed.b.polytope() == nullptr) {
     const double least = placed.gap() - placed.slack(0);
     std::copy_if(detected_.begin() + pair.first, detected_.begin() + pair.first + pair.count,
                  std::back_inserter(late_contacts_), [&](const DetectedContact& contact) {
                    return placed.touch_of(contact).gap >= least;
                  });
   }
-  for (const ContactCandidate& candidate : late_list_.candidates) add_late_contact(late, candidate);
+  for (const ContactCandidate& candidate : late_list_.candidates)
+    if (!placed.has_surface() || candidate.gap < 0) add_late_contact(late, candidate);
   late.count = static_cast<int>(late_contacts_.size()) - late.first;
   const auto known = find_late(pair.part, pair.a, pair.b);
   if (known == late_.end())

@@ -46,7 +46,9 @@ Touch touch_of_points(const PlacedFeature& a, const PlacedFeature& b, double sid
 
 Touch touch_of_point_and_line(const PlacedFeature& a, const PlacedFeature& b, double side) {
   const Vector3d foot = b.point + b.direction.dot(a.point - b.point) * b.direction;
-  return touch_of_balls(a.point, a.radius, foot, b.radius, side, any_normal_to(b.direction));
+  const bool is_on_line = !((a.point - foot).norm() > 0);
+  return touch_of_balls(a.point, a.radius, foot, b.radius, side,
+                        is_on_line ? any_normal_to(b.direction) : Vector3d::UnitZ());
 }
 
 /// gap = side (x_a − x_b)·(d_a × d_b)/‖d_a × d_b‖ − r_a − r_b: signed, hence smooth where the lines

@@ -102,8 +102,13 @@ void collect_deep(SurfaceQuery& query) {
 }
 
 /// The shape has been pushed through a corner of the surface, deeper than its features tell: of the
-/// triangles that it overlaps the one it leaves soonest, as if it had no end.
+/// triangles that it overlaps the one it leaves soonest, as if it had no end. Nothing where some
+/// contact tells of the overlap already.
 void collect_cut(SurfaceQuery& query) {
+  constexpr double kTouching = 1e-6;  // of the size: far above what triangles are told by
+  for (const SurfaceCandidate& item : query.workspace.candidates) {
+    if (item.candidate.gap < kTouching * query.a.size()) return;
+  }
   const TriangleSurface& surface = query.surface;
   const NearTriangle* best = nullptr;
   double least = std::numeric_limits<double>::infinity();  // [m] of depth
@@ -227,7 +232,7 @@ void collect_surface_contacts(const CollisionShape& a, const Pose& pose_a,
     }
     collect_regions(query, out);
     if (query.workspace.candidates.empty()) collect_deep(query);
-    if (query.workspace.candidates.empty()) collect_cut(query);
+    collect_cut(query);
   }
   remove_duplicates(query);
   publish(query, out);

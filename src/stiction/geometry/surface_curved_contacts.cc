@@ -46,7 +46,8 @@ class CurvedOnTriangle {
       emit(best_);
       emit(border_);
     } else {
-      query_.workspace.cut.push_back(near_);
+      const bool is_cut = best_.kind == Kind::kNone ? gjk.touches : best_.separation < -tie_;
+      if (is_cut) query_.workspace.cut.push_back(near_);
       keep(best_);
       keep(border_);
     }

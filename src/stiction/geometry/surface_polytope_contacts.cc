@@ -45,8 +45,10 @@ class PolytopeOnTriangle {
     const double distance = gjk.touches ? 0 : gjk.v.norm();
     if (distance > reach + query_.tolerance) return;
     const bool is_apart = distance > tie_;
-    if (!is_apart) query_.workspace.cut.push_back(near_);
     find_axes(is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity());
+    const bool is_cut =
+        best_.kind == SurfaceAxis::Kind::kNone ? gjk.touches : best_.separation < -tie_;
+    if (!is_apart && is_cut) query_.workspace.cut.push_back(near_);
     if (is_apart && best_.kind == SurfaceAxis::Kind::kNone) {
       if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
