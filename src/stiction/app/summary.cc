@@ -102,6 +102,9 @@ std::string error_lines(const Simulation& simulation) {
 Json times_object(const RunSummary& summary) {
   const StepTimes& times = summary.times;
   const DurationHistogram& walls = summary.step_walls;
+  Json histogram = Json::array();
+  for (const auto& [up_to, count] : walls.octaves())
+    histogram.push_back({{"up_to_s", up_to}, {"steps", count}});
   return {{"detect_s", times.detect},
           {"assemble_s", times.assemble},
           {"solve_s", times.solve},
@@ -111,6 +114,7 @@ Json times_object(const RunSummary& summary) {
           {"step_median_s", walls.quantile(0.5)},
           {"step_99_s", walls.quantile(0.99)},
           {"step_max_s", walls.max()},
+          {"histogram", histogram},
           {"overruns", summary.overruns},
           {"overrun_residual", summary.overrun_residual}};
 }
@@ -142,10 +146,14 @@ std::string sleep_line(const Simulation& simulation) {
 std::string budget_line(const Simulation& simulation) {
   const RunSummary& summary = simulation.summary();
   if (!(simulation.options().budget > 0)) return {};
-  return fmt::format(
+  std::string text = fmt::format(
       "  budget     {:.4g} ms a step: {} steps took longer, residual {:.2e} at worst above "
-      "tolerance\n",
+      "tolerance\n  steps     ",
       1e3 * simulation.options().budget, summary.overruns, summary.overrun_residual);
+  for (const auto& [up_to, count] : summary.step_walls.octaves())
+    text += fmt::format(" {} to {:.3g} ms,", count, 1e3 * up_to);
+  text.back() = '\n';
+  return text;
 }
 
 /// Where the time went, in per cent, and how long steps took.

@@ -24,4 +24,16 @@ double DurationHistogram::quantile(double share) const {
   return max_;
 }
 
+std::vector<DurationHistogram::Octave> DurationHistogram::octaves() const {
+  std::vector<Octave> all;
+  for (int first = 0; first < kNumBins; first += kBinsPerDoubling) {
+    Octave octave{.up_to = kShortest * std::exp2(double(first) / kBinsPerDoubling + 1)};
+    for (int bin = first; bin < first + kBinsPerDoubling; ++bin)
+      octave.count += bins_[static_cast<std::size_t>(bin)];
+    if (octave.count > 0 || !all.empty()) all.push_back(octave);
+  }
+  while (!all.empty() && all.back().count == 0) all.pop_back();
+  return all;
+}
+
 }  // namespace stiction

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace stiction {
 
@@ -25,8 +26,8 @@ struct StepTimes {
   }
 };
 
-/// Counts durations in bins of 9 %, from a tenth of a microsecond to three hours: quantiles without
-/// keeping what was counted.
+/// Counts durations in bins of 1.1 %, from a tenth of a microsecond to three hours: quantiles
+/// without keeping what was counted.
 class DurationHistogram {
  public:
   void add(double seconds);
@@ -35,9 +36,16 @@ class DurationHistogram {
   double max() const { return max_; }
   /// The duration that a share of all do not exceed, to the width of a bin; 0 if there are none.
   double quantile(double share) const;
+  /// How many took longer than half of `up_to` and not longer than that, from the shortest to the
+  /// longest.
+  struct Octave {
+    double up_to = 0;  // [s]
+    std::int64_t count = 0;
+  };
+  std::vector<Octave> octaves() const;
 
  private:
-  static constexpr int kBinsPerDoubling = 8;
+  static constexpr int kBinsPerDoubling = 64;
   static constexpr double kShortest = 1e-7;  // [s]
   static constexpr int kNumBins = 37 * kBinsPerDoubling;
   std::array<std::int64_t, kNumBins> bins_{};
