@@ -1,11 +1,12 @@
-// Every pair of convex kinds against FCL: a second reference, written by others, for what
-// tests/geometry/distance_reference_test.cc asks of our own.
+// Every pair of convex kinds, and convex shapes over surfaces, against FCL: a second reference,
+// written by others, for what tests/geometry/distance_reference_test.cc asks of our own.
 //
 // FCL promises its signed distance to `distance_tolerance`, by GJK and, where shapes overlap, EPA.
 // Flat shapes end at a feature: there both are exact. Round ones that are apart are followed until
 // a step gains less than the tolerance δ, which leaves a few √δ where it converges slowly; but what
 // it finds is the distance of two points, hence never less than ours. Configurations that FCL gives
 // up on, and says so, are left out and counted. With δ = 1e-8 it aborts instead.
+#include <fcl/geometry/bvh/BVH_model.h>
 #include <fcl/narrowphase/distance.h>
 
 #include <gtest/gtest.h>
@@ -20,8 +21,10 @@
 #include <vector>
 
 #include "bench/collision/fcl_geometry.h"
+#include "stiction/geometry/collect_contacts.h"
 #include "stiction/geometry/distance.h"
 #include "tests/geometry/random_pairs.h"
+#include "tests/geometry/random_surfaces.h"
 
 namespace stiction {
 namespace {
@@ -106,6 +109,69 @@ TEST_P(FclDistance, Agrees) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FclDistance,
                          testing::Combine(testing::Range(0, 6), testing::Range(0, 6)));
+
+/// Bent surfaces as bags of triangles.
+FclGeometry make_triangles(const RandomSurface& surface) {
+  auto model = std::make_shared<fcl::BVHModel<fcl::OBBRSSd>>();
+  model->beginModel();
+  for (const TriangleCorners& t : surface.triangles) model->addTriangle(t[0], t[1], t[2]);
+  model->endModel();
+  return model;
+}
+
+class FclSurfaceDistance : public testing::TestWithParam<std::tuple<int, int>> {};
+
+/// A convex shape over an open sheet, a closed block, a height field: where FCL finds it apart from
+/// all triangles, the smallest gap of our contacts is its distance.
+TEST_P(FclSurfaceDistance, Agrees) {
+  const auto kind = static_cast<ShapeKind>(std::get<0>(GetParam()));
+  const auto surface_kind = static_cast<SurfaceKind>(std::get<1>(GetParam()));
+  const bool is_flat = kind == ShapeKind::kBox || kind == ShapeKind::kConvex;
+  constexpr int kNumCases = 5600;  // of each of 18 kinds
+  constexpr double kReach = 0.5;   // [m]
+  int num_compared = 0;
+  for (int seed = 0; seed < kNumCases; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(1000003ull * seed + 10 * std::get<0>(GetParam()) + std::get<1>(GetParam()));
+    const RandomSurface surface = random_surface(random, surface_kind);
+    const Shape shape = random_shape(random, kind, 0.5, 0.1);
+    const CollisionShape a(shape), b(surface.surface);
+    const Pose pose{
+        .position = {random.uniform(-2, 2), random.uniform(-2, 2), random.uniform(0, 1)},
+        .rotation = random_rotation(random)};
+    fcl::DistanceRequestd request(true, false);
+    request.distance_tolerance = kDistanceTolerance;
+    request.gjk_solver_type = fcl::GST_LIBCCD;
+    fcl::DistanceResultd result;
+    try {
+      fcl::distance(make_geometry(shape).get(), transform_of(pose), make_triangles(surface).get(),
+                    fcl::Transform3d::Identity(), request, result);
+    } catch (const std::exception&) {
+      continue;
+    }
+    const double theirs = result.min_distance;
+    if (!(theirs > 1e-5 && theirs < kReach)) continue;
+    // In the ground, or where the rim of a height field may be nearest from below.
+    const Eigen::Vector3d inside = pose * (a.polytope() ? a.polytope()->center() : a.center());
+    if (surface_kind != SurfaceKind::kSheet && is_below(surface, inside)) continue;
+    if (surface_kind == SurfaceKind::kHeightField &&
+        inside.head<2>().cwiseAbs().maxCoeff() + 2 * a.bounding_radius() + kReach > 2) {
+      continue;
+    }
+    ContactWorkspace workspace;
+    ContactList list;
+    collect_contacts(a, pose, b, {}, {.reach = kReach}, workspace, list);
+    double ours = 2 * kReach;
+    for (const ContactCandidate& candidate : list.candidates) ours = std::min(ours, candidate.gap);
+    ++num_compared;
+    EXPECT_GE(theirs - ours, -1e-9);
+    EXPECT_LE(theirs - ours, is_flat ? 1e-6 : 20 * std::sqrt(kDistanceTolerance));
+  }
+  EXPECT_GT(num_compared, kNumCases / 50);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, FclSurfaceDistance,
+                         testing::Combine(testing::Range(0, 6), testing::Range(0, 3)));
 
 }  // namespace
 }  // namespace stiction

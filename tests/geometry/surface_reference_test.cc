@@ -22,6 +22,7 @@
 #include "stiction/geometry/gjk.h"
 #include "tests/geometry/distance_reference.h"
 #include "tests/geometry/random_pairs.h"
+#include "tests/geometry/random_surfaces.h"
 #include "tests/sanitizers.h"
 
 namespace stiction {
@@ -29,7 +30,6 @@ namespace {
 
 using Eigen::Vector3d;
 using reference::Real;
-using Corners = std::array<Vector3d, 3>;
 
 constexpr ShapeKind kKinds[] = {ShapeKind::kSphere,   ShapeKind::kCapsule,   ShapeKind::kBox,
                                 ShapeKind::kCylinder, ShapeKind::kEllipsoid, ShapeKind::kConvex};
@@ -42,7 +42,8 @@ struct Certainty {
   bool overlaps = false;  // a triangle and the shape have more in common than a touch
 };
 
-Real separation(const reference::PlacedShape& a, const Corners& t, const reference::Vector& n) {
+Real separation(const reference::PlacedShape& a, const TriangleCorners& t,
+                const reference::Vector& n) {
   Real highest = -std::numeric_limits<Real>::infinity();
   for (const Vector3d& corner : t)
     highest = std::max(highest, n.dot(corner.cast<Real>() - a.position()));
@@ -50,7 +51,7 @@ Real separation(const reference::PlacedShape& a, const Corners& t, const referen
 }
 
 /// `size`: of the shape about its centre, 1 or a little less.
-GjkResult iterate(const CollisionShape& a, const Pose& pose, const Corners& t, double size,
+GjkResult iterate(const CollisionShape& a, const Pose& pose, const TriangleCorners& t, double size,
                   double beyond) {
   const auto support = [&](const Vector3d& v) {
     DifferencePoint point;
@@ -68,7 +69,7 @@ GjkResult iterate(const CollisionShape& a, const Pose& pose, const Corners& t, d
 }
 
 void look_at(const reference::PlacedShape& placed, const CollisionShape& a, const Pose& pose,
-             const Corners& t, double beyond, Certainty& all) {
+             const TriangleCorners& t, double beyond, Certainty& all) {
   constexpr double kSmaller = 1 - 1e-4;
   const GjkResult gjk = iterate(a, pose, t, 1, beyond);
   const Vector3d n = gjk.touches ? gjk.best_direction : gjk.v;
@@ -83,88 +84,11 @@ void look_at(const reference::PlacedShape& placed, const CollisionShape& a, cons
   all.overlaps = all.overlaps || iterate(a, pose, t, kSmaller, beyond).touches;
 }
 
-/// A sheet over a square of half side 2 that is bent at every line, gently or wildly.
-Eigen::MatrixXd random_heights(Random& random) {
-  const int rows = random.integer(2, 7), cols = random.integer(2, 7);
-  Eigen::MatrixXd heights(rows, cols);
-  const double amplitude = std::pow(10, random.uniform(-4, 0));
-  for (int j = 0; j < cols; ++j)
-    for (int i = 0; i < rows; ++i) heights(i, j) = amplitude * random.uniform(-1, 1);
-  if (random.chance(0.2)) heights.col(random.integer(0, cols - 1)).setConstant(amplitude);
-  if (random.chance(0.2)) heights = heights.rowwise().mean().replicate(1, cols).eval();  // folds
-  return heights;
-}
-
-Mesh make_sheet(const HeightField& field) {
-  Mesh mesh;
-  const auto rows = static_cast<int>(field.heights.rows()),
-             cols = static_cast<int>(field.heights.cols());
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < cols; ++j)
-      mesh.vertices.push_back({(i / (rows - 1.0) - 0.5) * field.size.x(),
-                               (j / (cols - 1.0) - 0.5) * field.size.y(), field.heights(i, j)});
-  for (int i = 0; i + 1 < rows; ++i)
-    for (int j = 0; j + 1 < cols; ++j) {
-      const int at = i * cols + j;
-      mesh.triangles.push_back({at, at + cols, at + cols + 1});
-      mesh.triangles.push_back({at, at + cols + 1, at + 1});
-    }
-  return mesh;
-}
-
-/// The sheet with walls and a floor below: closed, and not convex.
-Mesh make_block(const HeightField& field, double floor) {
-  Mesh mesh = make_sheet(field);
-  const auto rows = static_cast<int>(field.heights.rows()),
-             cols = static_cast<int>(field.heights.cols());
-  const auto num = static_cast<int>(mesh.vertices.size());
-  const std::size_t num_triangles = mesh.triangles.size();
-  for (int v = 0; v < num; ++v) {
-    Vector3d below = mesh.vertices[v];
-    below.z() = floor;
-    mesh.vertices.push_back(below);
-  }
-  for (std::size_t t = 0; t < num_triangles; ++t) {
-    const Triangle up = mesh.triangles[t];
-    mesh.triangles.push_back({up[0] + num, up[2] + num, up[1] + num});
-  }
-  const auto wall = [&](int from, int to) {
-    mesh.triangles.push_back({to, from, from + num});
-    mesh.triangles.push_back({to, from + num, to + num});
-  };
-  for (int i = 0; i + 1 < rows; ++i) {
-    wall(i * cols, (i + 1) * cols);
-    wall((i + 1) * cols + cols - 1, i * cols + cols - 1);
-  }
-  for (int j = 0; j + 1 < cols; ++j) {
-    wall(j + 1, j);
-    wall((rows - 1) * cols + j, (rows - 1) * cols + j + 1);
-  }
-  return mesh;
-}
-
-enum class SurfaceKind { kSheet, kBlock, kHeightField };
-
-struct Scene {
-  Shape surface;
-  std::vector<Corners> triangles;
-};
-
-Scene random_surface(Random& random, SurfaceKind kind) {
-  const HeightField field{.size = {4, 4}, .heights = random_heights(random)};
-  const Mesh mesh = kind == SurfaceKind::kBlock ? make_block(field, -4) : make_sheet(field);
-  Scene scene{.surface = kind == SurfaceKind::kHeightField ? Shape(field) : Shape(mesh),
-              .triangles = {}};
-  for (const Triangle& t : mesh.triangles)
-    scene.triangles.push_back({mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]});
-  return scene;
-}
-
-Certainty judge(const Scene& scene, const Shape& shape, const CollisionShape& a, const Pose& pose,
-                double beyond) {
+Certainty judge(const RandomSurface& scene, const Shape& shape, const CollisionShape& a,
+                const Pose& pose, double beyond) {
   const reference::PlacedShape placed(shape, pose);
   Certainty certainty;
-  for (const Corners& t : scene.triangles) {
+  for (const TriangleCorners& t : scene.triangles) {
     // What is further away than the ball around the shape reaches.
     const Vector3d center = pose * a.center();
     const Vector3d low = t[0].cwiseMin(t[1]).cwiseMin(t[2]),
@@ -177,20 +101,6 @@ Certainty judge(const Scene& scene, const Shape& shape, const CollisionShape& a,
     look_at(placed, a, pose, t, beyond, certainty);
   }
   return certainty;
-}
-
-/// A point is in the ground: below the sheet, which comes first among the triangles.
-bool is_below(const Scene& scene, const Vector3d& p) {
-  for (const Corners& t : scene.triangles) {
-    const Vector3d normal = (t[1] - t[0]).cross(t[2] - t[0]);
-    bool is_over = normal.z() > 0;
-    for (int k = 0; k < 3; ++k) {
-      const Vector3d along = t[(k + 1) % 3] - t[k], from = p - t[k];
-      is_over = is_over && along.x() * from.y() - along.y() * from.x() >= 0;
-    }
-    if (is_over) return normal.dot(p - t[0]) < 0;
-  }
-  return false;
 }
 
 /// A power of two changes no digit: no tolerance may be an absolute length.
@@ -222,7 +132,7 @@ struct Counts {
 };
 
 void compare(Random& random, ShapeKind kind, SurfaceKind surface_kind, int index, Counts& counts) {
-  const Scene scene = random_surface(random, surface_kind);
+  const RandomSurface scene = random_surface(random, surface_kind);
   const CollisionShape surface(scene.surface);
   const Shape shape = random_shape(random, kind, std::pow(10, random.uniform(-1.5, 0.3)), 1e-2);
   const CollisionShape a(shape);

@@ -53,6 +53,7 @@ class PolytopeOnTriangle {
       if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
       emit(best_);
+      if (is_beyond_border(best_)) add_nearest(gjk);
     } else if (best_.kind != SurfaceAxis::Kind::kNone) {
       query_.workspace.overlaps.push_back({.near = near_,
                                            .ids = t_.ids,
@@ -106,6 +107,17 @@ class PolytopeOnTriangle {
       add_edge_pair();
       note_tilted_faces(direction_of(axis));
     }
+  }
+
+  /// A face that is as good as what is nearest, but ends before it: it will have no contact there.
+  bool is_beyond_border(const SurfaceAxis& axis) const {
+    const bool is_face =
+        axis.kind == SurfaceAxis::Kind::kFace || axis.kind == SurfaceAxis::Kind::kNeighbor;
+    if (!is_face) return false;
+    const int t = axis.kind == SurfaceAxis::Kind::kFace ? near_.index
+                                                        : query_.surface.twin(axis.half_edge) / 3;
+    return !is_over_region(query_, query_.surface.region(t), lowest(direction_of(axis)),
+                           query_.tolerance);
   }
 
   Vector3d direction_of(const SurfaceAxis& axis) const {

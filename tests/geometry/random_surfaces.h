@@ -1,0 +1,109 @@
+// Surfaces at random that are bent at every edge: open sheets, closed blocks, height fields.
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "stiction/base/random.h"
+#include "stiction/geometry/shape.h"
+
+namespace stiction {
+
+using TriangleCorners = std::array<Eigen::Vector3d, 3>;
+
+/// A sheet over a square of half side 2 that is bent at every line, gently or wildly.
+inline Eigen::MatrixXd random_heights(Random& random) {
+  const int rows = random.integer(2, 7), cols = random.integer(2, 7);
+  Eigen::MatrixXd heights(rows, cols);
+  const double amplitude = std::pow(10, random.uniform(-4, 0));
+  for (int j = 0; j < cols; ++j)
+    for (int i = 0; i < rows; ++i) heights(i, j) = amplitude * random.uniform(-1, 1);
+  if (random.chance(0.2)) heights.col(random.integer(0, cols - 1)).setConstant(amplitude);
+  if (random.chance(0.2)) heights = heights.rowwise().mean().replicate(1, cols).eval();  // folds
+  return heights;
+}
+
+inline Mesh make_bent_sheet(const HeightField& field) {
+  Mesh mesh;
+  const auto rows = static_cast<int>(field.heights.rows()),
+             cols = static_cast<int>(field.heights.cols());
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j)
+      mesh.vertices.push_back({(i / (rows - 1.0) - 0.5) * field.size.x(),
+                               (j / (cols - 1.0) - 0.5) * field.size.y(), field.heights(i, j)});
+  for (int i = 0; i + 1 < rows; ++i)
+    for (int j = 0; j + 1 < cols; ++j) {
+      const int at = i * cols + j;
+      mesh.triangles.push_back({at, at + cols, at + cols + 1});
+      mesh.triangles.push_back({at, at + cols + 1, at + 1});
+    }
+  return mesh;
+}
+
+/// The sheet with walls and a floor below: closed, and not convex.
+inline Mesh make_block(const HeightField& field, double floor) {
+  Mesh mesh = make_bent_sheet(field);
+  const auto rows = static_cast<int>(field.heights.rows()),
+             cols = static_cast<int>(field.heights.cols());
+  const auto num = static_cast<int>(mesh.vertices.size());
+  const std::size_t num_triangles = mesh.triangles.size();
+  for (int v = 0; v < num; ++v) {
+    Eigen::Vector3d below = mesh.vertices[v];
+    below.z() = floor;
+    mesh.vertices.push_back(below);
+  }
+  for (std::size_t t = 0; t < num_triangles; ++t) {
+    const Triangle up = mesh.triangles[t];
+    mesh.triangles.push_back({up[0] + num, up[2] + num, up[1] + num});
+  }
+  const auto wall = [&](int from, int to) {
+    mesh.triangles.push_back({to, from, from + num});
+    mesh.triangles.push_back({to, from + num, to + num});
+  };
+  for (int i = 0; i + 1 < rows; ++i) {
+    wall(i * cols, (i + 1) * cols);
+    wall((i + 1) * cols + cols - 1, i * cols + cols - 1);
+  }
+  for (int j = 0; j + 1 < cols; ++j) {
+    wall(j + 1, j);
+    wall((rows - 1) * cols + j, (rows - 1) * cols + j + 1);
+  }
+  return mesh;
+}
+
+enum class SurfaceKind { kSheet, kBlock, kHeightField };
+
+struct RandomSurface {
+  Shape surface;
+  std::vector<TriangleCorners> triangles;
+};
+
+inline RandomSurface random_surface(Random& random, SurfaceKind kind) {
+  const HeightField field{.size = {4, 4}, .heights = random_heights(random)};
+  const Mesh mesh = kind == SurfaceKind::kBlock ? make_block(field, -4) : make_bent_sheet(field);
+  RandomSurface scene{.surface = kind == SurfaceKind::kHeightField ? Shape(field) : Shape(mesh),
+                      .triangles = {}};
+  for (const Triangle& t : mesh.triangles)
+    scene.triangles.push_back({mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]});
+  return scene;
+}
+
+/// A point is in the ground: below the sheet, which comes first among the triangles.
+inline bool is_below(const RandomSurface& scene, const Eigen::Vector3d& p) {
+  for (const TriangleCorners& t : scene.triangles) {
+    const Eigen::Vector3d normal = (t[1] - t[0]).cross(t[2] - t[0]);
+    bool is_over = normal.z() > 0;
+    for (int k = 0; k < 3; ++k) {
+      const Eigen::Vector3d along = t[(k + 1) % 3] - t[k], from = p - t[k];
+      is_over = is_over && along.x() * from.y() - along.y() * from.x() >= 0;
+    }
+    if (is_over) return normal.dot(p - t[0]) < 0;
+  }
+  return false;
+}
+
+}  // namespace stiction
