@@ -1,5 +1,6 @@
 // Every pair of convex kinds, and convex shapes over surfaces, against FCL: a second reference,
-// written by others, for what tests/geometry/distance_reference_test.cc asks of our own.
+// written by others, for what tests/geometry/distance_reference_test.cc and
+// surface_reference_test.cc ask of our own.
 //
 // FCL promises its signed distance to `distance_tolerance`, by GJK and, where shapes overlap, EPA.
 // Flat shapes end at a feature: there both are exact. Round ones that are apart are followed until

@@ -165,7 +165,6 @@ TEST(Touch, IsThatOfTheClosedForm) {
       Vector3d(0.6, 0, 0.8), Vector3d(3.2, 0, 1.6));
 }
 
-// A distance has a kink where lines meet, a signed gap has none.
 /// Of all directions ⟂ the line, or of all for a point, the one of largest separation, before and
 /// after they meet: by definition, with directions all around and then ever closer.
 TEST(Touch, OfAnEllipsoidWithPointsAndLinesIsTheLargestSeparation) {
@@ -197,6 +196,7 @@ TEST(Touch, OfAnEllipsoidWithPointsAndLinesIsTheLargestSeparation) {
   }
 }
 
+// A distance has a kink where lines meet, a signed gap has none.
 TEST(Touch, OfLinesGoesThroughTheirMeeting) {
   const ContactFeature b = make_line_feature({0, 0, 0}, {0, 1, 0});
   for (const double height : {1e-3, 1e-9, 0.0, -1e-9, -1e-3}) {

@@ -9,6 +9,7 @@
 
 #include "stiction/base/random.h"
 #include "stiction/geometry/collision_shape.h"
+#include "stiction/geometry/convex_hull.h"
 #include "stiction/geometry/distance.h"
 #include "stiction/geometry/triangle_surface.h"
 #include "tests/geometry/polyhedra.h"
@@ -931,6 +932,49 @@ TEST(SurfaceContacts, AFaceOverABentRidgeHasBothOfItsEnds) {
         }
         EXPECT_LE(list.candidates.size(), 8U);
       }
+}
+
+/// Open meshes may wind either way from triangle to triangle, and have two sides all the same.
+TEST(SurfaceContacts, SheetsOfMixedWindingHaveTwoSides) {
+  Mesh sheet{.vertices = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}}, .triangles = {}};
+  const std::vector<Triangle> windings[] = {{{0, 1, 2}, {0, 2, 3}},
+                                            {{0, 1, 2}, {0, 3, 2}},
+                                            {{0, 2, 1}, {0, 2, 3}},
+                                            {{0, 2, 1}, {0, 3, 2}}};
+  for (const std::vector<Triangle>& triangles : windings)
+    for (const double side : {1.0, -1.0}) {
+      sheet.triangles = triangles;
+      // Over the edge inside, which is none.
+      const ContactList ball = contacts(Sphere{0.1}, at(0, 0, 0.05 * side), sheet, 0.01);
+      ASSERT_EQ(ball.candidates.size(), 1U);
+      EXPECT_NEAR(ball.candidates[0].gap, -0.05, 1e-12);
+      EXPECT_LT((ball.candidates[0].normal - side * Vector3d::UnitZ()).norm(), 1e-12);
+      const ContactList box =
+          contacts(Box{{0.4, 0.4, 0.4}}, at(0.1, 0.1, 0.199 * side), sheet, 0.01);
+      ASSERT_EQ(box.candidates.size(), 4U);
+      for (const ContactCandidate& candidate : box.candidates)
+        EXPECT_NEAR(candidate.gap, -1e-3, 1e-12);
+    }
+}
+
+/// A capsule that lies across the edge of a cube, its axis just outside and just inside: what it
+/// has sunk in by does not jump.
+TEST(SurfaceContacts, ACapsuleAcrossAnEdgeLeavesOverTheEdge) {
+  Mesh cube{.vertices = {}, .triangles = {}};
+  for (int i = 0; i < 8; ++i) cube.vertices.emplace_back(i & 1, i >> 1 & 1, i >> 2 & 1);
+  cube.triangles = compute_convex_hull(cube.vertices).value();
+  const Vector3d out = Vector3d(1, 0, 1).normalized(), along = Vector3d(1, 0, -1).normalized();
+  Eigen::Matrix3d rotation;
+  rotation << out, Vector3d(out.cross(along)) * -1, along;
+  if (rotation.determinant() < 0) rotation.col(1) *= -1;
+  for (const double outside : {1e-3, -1e-3}) {
+    const Pose pose{Vector3d(1, 0.5, 1) + outside * out + 0.2 * along, rotation};
+    const ContactList list = contacts(Capsule{.radius = 0.02, .length = 1}, pose, cube, 0.01);
+    double deepest = 0;
+    for (const ContactCandidate& candidate : list.candidates)
+      deepest = std::min(deepest, candidate.gap);
+    EXPECT_NEAR(deepest, outside - 0.02, 1e-9) << outside;
+  }
 }
 
 }  // namespace

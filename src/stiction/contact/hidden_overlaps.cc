@@ -203,7 +203,8 @@ void ContactModel::add_late_pair(const PairOfShapes& pair, const State& end) {
                  });
   }
   for (const ContactCandidate& candidate : late_list_.candidates)
-    if (!placed.has_surface() || candidate.gap < 0) add_late_contact(late, candidate);
+    if (!placed.has_surface() || candidate.gap < -placed.slack(0))
+      add_late_contact(late, candidate);
   late.count = static_cast<int>(late_contacts_.size()) - late.first;
   const auto known = find_late(pair.part, pair.a, pair.b);
   if (known == late_.end())

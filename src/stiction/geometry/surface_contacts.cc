@@ -102,20 +102,28 @@ void collect_deep(SurfaceQuery& query) {
 }
 
 /// The shape has been pushed through a corner of the surface, deeper than its features tell: of the
-/// triangles that it overlaps the one it leaves soonest, as if it had no end. Nothing where some
-/// contact tells of the overlap already.
+/// triangles that it overlaps the one it leaves soonest, as if it had no end. Not those that have a
+/// contact: they are only touched.
 void collect_cut(SurfaceQuery& query) {
-  constexpr double kTouching = 1e-6;  // of the size: far above what triangles are told by
-  for (const SurfaceCandidate& item : query.workspace.candidates) {
-    if (item.candidate.gap < kTouching * query.a.size()) return;
-  }
   const TriangleSurface& surface = query.surface;
+  const auto is_touched = [&](const NearTriangle& near) {
+    const std::array<Vector3d, 3> corners = surface.corners(near.index);
+    const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
+    return std::any_of(all.begin(), all.end(), [&](const SurfaceCandidate& item) {
+      if (item.candidate.gap > touching_distance(query)) return false;
+      const Vector3d place =
+          query.pose_s.rotation.transpose() * (item.candidate.point - query.pose_s.position);
+      return (find_nearest_on_triangle(place, corners).point - place).norm() <=
+             1e3 * touching_distance(query);
+    });
+  };
   const NearTriangle* best = nullptr;
   double least = std::numeric_limits<double>::infinity();  // [m] of depth
   const auto normal_of = [&](const NearTriangle& near) -> Vector3d {
     return query.region_side(near) * surface.normal(near.index);
   };
   for (const NearTriangle& near : query.workspace.cut) {
+    if (is_touched(near)) continue;
     const double depth = -query.height(near, lowest_of_a(query, normal_of(near)));
     // The side that the centre is on first.
     const bool is_better = best == nullptr || (near.is_front && !best->is_front) ||
@@ -127,7 +135,7 @@ void collect_cut(SurfaceQuery& query) {
   if (best == nullptr) return;
   const Vector3d n = normal_of(*best);
   add_candidate(query,
-                {.a = point_of_a(query, lowest_of_a(query, n), query.a.core_radius()),
+                {.a = point_of_a(query, lowest_of_a(query, n), 0),
                  .b = make_plane_feature(surface.corners(best->index)[0], n)},
                 {.kind = FeatureCode::Kind::kWhole, .index = 0},
                 surface_region_code(surface.region(best->index)));
@@ -231,8 +239,9 @@ void collect_surface_contacts(const CollisionShape& a, const Pose& pose_a,
       collect_curved(query);
     }
     collect_regions(query, out);
-    if (query.workspace.candidates.empty()) collect_deep(query);
-    collect_cut(query);
+    const double touching = touching_distance(query);
+    if (!has_contact_below(query, touching)) collect_deep(query);
+    if (!has_contact_below(query, -touching)) collect_cut(query);
   }
   remove_duplicates(query);
   publish(query, out);

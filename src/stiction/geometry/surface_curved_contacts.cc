@@ -1,6 +1,7 @@
 // Cylinders and ellipsoids against a surface, triangle by triangle. The separation along a
 // direction n is s(n) = min_A n·x − max_S n·y. Over the normal cone of a face it is one number,
-// over that of an edge a function of one angle with a single maximum, found where its slope
+// over that of an edge a function of one angle, largest (once, where they are apart) where its
+// slope
 //   ds/dθ = n′(θ)·(x(n) − y)
 // changes sign. Faces are left to collect_regions.
 #include <Eigen/Geometry>
@@ -46,8 +47,7 @@ class CurvedOnTriangle {
       emit(best_);
       emit(border_);
     } else {
-      const bool is_cut = best_.kind == Kind::kNone ? gjk.touches : best_.separation < -tie_;
-      if (is_cut) query_.workspace.cut.push_back(near_);
+      if (best_.kind == Kind::kNone && gjk.touches) query_.workspace.cut.push_back(near_);
       keep(best_);
       keep(border_);
     }
@@ -56,6 +56,7 @@ class CurvedOnTriangle {
   /// After all triangles have found theirs.
   void emit(const OverlapAxis& overlap) {
     if (is_explained_by_neighbor(query_, overlap, equal_)) return;
+    if (overlap.separation < -tie_) query_.workspace.cut.push_back(near_);
     emit(Best{.kind = static_cast<Kind>(overlap.kind),
               .separation = overlap.separation,
               .half_edge = overlap.half_edge,
@@ -64,12 +65,12 @@ class CurvedOnTriangle {
 
   /// What of the triangle is under an end that is slightly tilted over another one.
   void collect_under(int end) {
-    constexpr double kSlack = 0.2;  // sine: as much as kSlightTilt
+    const double slack = possible_turn(query_, 2 * query_.a.half().x());
     const Vector3d up = (end == 1 ? 1 : -1) * query_.pose_sa.rotation.col(2);
     const double apart = query_.a.half().x() / 4;
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
-          is_under_end(t_.corners[k]) && vertex_allows(query_, t_.ids[k], up, kSlack) &&
+          is_under_end(t_.corners[k]) && vertex_allows(query_, t_.ids[k], up, slack) &&
           may_come_down(t_.corners[k], up, apart)) {
         add_candidate(query_, {.a = flat_end(up), .b = make_point_feature(t_.corners[k])},
                       code(FeatureCode::Kind::kFace, 0), surface_vertex_code(t_.ids[k]));
@@ -227,10 +228,10 @@ class CurvedOnTriangle {
       high = std::min(end, best + end / kNumSamples);
       // Beyond the edge something is better. At the end itself the slope may jump, as it does where
       // a mantle stands upright beside the rim of a height field.
-      if (high >= end && slope(end + 100 * kStrict) > 0) return;
+      if (best >= end && slope(end + 100 * kStrict) > 0) return;
     } else {
       low = std::max(0.0, best - end / kNumSamples);
-      if (low <= 0 && !(slope(0) > 0)) return;  // the face is better
+      if (best <= 0) return;  // the face is better
     }
     for (int i = 0; i < 60 && high - low > 1e-16; ++i) {
       const double middle = (low + high) / 2;
@@ -336,7 +337,7 @@ class CurvedOnTriangle {
     const double place = along.dot(lowest - t_.corners[k]);
     if (place < -query_.tolerance || place > length + query_.tolerance) return;
     if (query_.a.kind() == ShapeKind::kEllipsoid) {
-      add_ellipsoid(make_line_feature(t_.corners[k], along), n, t_.corners[k], code_s);
+      add_ellipsoid(line_of_edge(query_, half_edge).feature, n, t_.corners[k], code_s);
     } else {
       add_candidate(query_,
                     {.a = point_of_a(query_, lowest, 0), .b = make_plane_feature(t_.corners[k], n)},
@@ -405,8 +406,9 @@ class CurvedOnTriangle {
       return;
     }
     if (along.cross(axis).norm() > 1e-6) {
-      const double side = axis.cross(along).dot(n) > 0 ? 1 : -1;
-      add_candidate(query_, {.a = mantle(), .b = make_line_feature(start, along), .side = side},
+      const SurfaceLine line = line_of_edge(query_, half_edge);
+      const double side = axis.cross(along).dot(n) > 0 ? line.turns : -line.turns;
+      add_candidate(query_, {.a = mantle(), .b = line.feature, .side = side},
                     code(FeatureCode::Kind::kEdge, 0), code_s);
       return;
     }

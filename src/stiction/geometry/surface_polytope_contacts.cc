@@ -46,9 +46,9 @@ class PolytopeOnTriangle {
     if (distance > reach + query_.tolerance) return;
     const bool is_apart = distance > tie_;
     find_axes(is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity());
-    const bool is_cut =
-        best_.kind == SurfaceAxis::Kind::kNone ? gjk.touches : best_.separation < -tie_;
-    if (!is_apart && is_cut) query_.workspace.cut.push_back(near_);
+    if (best_.kind == SurfaceAxis::Kind::kNone && gjk.touches) {
+      query_.workspace.cut.push_back(near_);
+    }
     if (is_apart && best_.kind == SurfaceAxis::Kind::kNone) {
       if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
@@ -69,6 +69,7 @@ class PolytopeOnTriangle {
   /// After all triangles have found theirs.
   void emit(const OverlapAxis& overlap) {
     if (is_explained_by_neighbor(query_, overlap, tie_)) return;
+    if (overlap.separation < -tie_) query_.workspace.cut.push_back(near_);
     emit(SurfaceAxis{.kind = static_cast<SurfaceAxis::Kind>(overlap.kind),
                      .separation = overlap.separation,
                      .half_edge = overlap.half_edge,
@@ -78,12 +79,12 @@ class PolytopeOnTriangle {
 
   /// What of the triangle is under a face that is slightly tilted over another one.
   void collect_under(int face) {
-    constexpr double kSlack = 0.2;  // sine: as much as kSlightTilt
+    const double slack = possible_turn(query_, polytope_.extent());
     const Vector3d n = -normals_[face];
     const double apart = polytope_.extent() / 50;
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
-          is_under(face, t_.corners[k]) && vertex_allows(query_, t_.ids[k], n, kSlack) &&
+          is_under(face, t_.corners[k]) && vertex_allows(query_, t_.ids[k], n, slack) &&
           may_come_down(t_.corners[k], face, apart)) {
         add_on_face(t_.corners[k], face,
                     {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(face)},
@@ -116,8 +117,9 @@ class PolytopeOnTriangle {
     if (!is_face) return false;
     const int t = axis.kind == SurfaceAxis::Kind::kFace ? near_.index
                                                         : query_.surface.twin(axis.half_edge) / 3;
-    return !is_over_region(query_, query_.surface.region(t), lowest(direction_of(axis)),
-                           query_.tolerance);
+    const Vector3d& p = lowest(direction_of(axis));
+    return !is_over_triangle(query_, TriangleView(query_, t), p, query_.tolerance) &&
+           !is_over_region(query_, query_.surface.region(t), p, query_.tolerance);
   }
 
   Vector3d direction_of(const SurfaceAxis& axis) const {
@@ -286,13 +288,12 @@ class PolytopeOnTriangle {
   }
 
   void add_edge_pair() {
-    const int k = best_.half_edge % 3;
     const Polytope::Edge& edge = polytope_.edges()[best_.index];
+    const SurfaceLine line = line_of_edge(query_, best_.half_edge);
     add_candidate(query_,
                   {.a = make_line_feature(polytope_.vertices()[edge.tail], edge.direction),
-                   .b = make_line_feature(t_.corners[k],
-                                          (t_.corners[(k + 1) % 3] - t_.corners[k]).normalized()),
-                   .side = best_.side},
+                   .b = line.feature,
+                   .side = line.turns * best_.side},
                   {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(best_.index)},
                   surface_edge_code(query_, best_.half_edge));
   }

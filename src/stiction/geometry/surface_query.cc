@@ -169,6 +169,17 @@ void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode 
       {.candidate = candidate, .feature = group.index, .rank = rank});
 }
 
+double touching_distance(const SurfaceQuery& query) {
+  constexpr double kTouching = 1e-6;  // of the size: far above what triangles are told by
+  return kTouching * query.a.size();
+}
+
+bool has_contact_below(const SurfaceQuery& query, double gap) {
+  const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
+  return std::any_of(all.begin(), all.end(),
+                     [gap](const SurfaceCandidate& item) { return item.candidate.gap < gap; });
+}
+
 ContactFeature point_of_a(const SurfaceQuery& query, const Vector3d& point, double radius) {
   return make_point_feature(query.pose_sa.rotation.transpose() * (point - query.pose_sa.position),
                             radius);
@@ -191,12 +202,13 @@ void note_tilted(SurfaceQuery& query, int side) {
 
 bool may_come_down_on(const SurfaceQuery& query, const Vector3d& point, const Vector3d& on_side,
                       const Vector3d& n, double apart) {
-  if (n.dot(on_side - point) < -query.options.reach - query.tolerance) return false;
+  const double reach = query.options.reach + query.tolerance;
+  if (std::abs(n.dot(on_side - point)) > reach) return false;
   const Vector3d place = query.pose_s * point, normal = query.pose_s.rotation * n;
   const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
   return std::none_of(all.begin(), all.end(), [&](const SurfaceCandidate& item) {
     return item.candidate.normal.dot(normal) > kSlightTilt &&
-           (item.candidate.point - place).norm() <= apart;
+           (item.candidate.point - place).squaredNorm() <= apart * apart;
   });
 }
 
@@ -207,6 +219,14 @@ NearTriangle neighbor_across(const SurfaceQuery& query, const NearTriangle& near
   NearTriangle neighbor{.index = twin / 3, .side = winds_alike ? near.side : -near.side};
   neighbor.is_front = query.height(neighbor, query.center) >= -query.tolerance;
   return neighbor;
+}
+
+SurfaceLine line_of_edge(const SurfaceQuery& query, int half_edge) {
+  const Triangle ids = query.surface.triangle(half_edge / 3);
+  const int from = ids[half_edge % 3], to = ids[(half_edge % 3 + 1) % 3];
+  const Vector3d start = query.surface.vertex(std::min(from, to));
+  const Vector3d along = (query.surface.vertex(std::max(from, to)) - start).normalized();
+  return {.feature = make_line_feature(start, along), .turns = from < to ? 1.0 : -1.0};
 }
 
 FeatureCode surface_region_code(int region) {

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include <algorithm>
 #include <array>
 
 #include "stiction/geometry/collect_contacts.h"
@@ -72,12 +73,23 @@ void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode 
                    FeatureCode code_s);
 void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode code_a,
                    FeatureCode code_s, FeatureCode group);
+/// What counts as touching, [m].
+double touching_distance(const SurfaceQuery& query);
+/// Some contact so far has a gap below this, [m].
+bool has_contact_below(const SurfaceQuery& query, double gap);
 /// Features given in S, moved to the frame of a.
 ContactFeature point_of_a(const SurfaceQuery& query, const Eigen::Vector3d& point, double radius);
 ContactFeature plane_of_a(const SurfaceQuery& query, const Eigen::Vector3d& point,
                           const Eigen::Vector3d& normal);
 /// A point of the core of a furthest along −n.
 Eigen::Vector3d lowest_of_a(const SurfaceQuery& query, const Eigen::Vector3d& n);
+/// The line of an edge, the same for both triangles: from the vertex of the lower number. `turns`
+/// is −1 where the half-edge runs the other way, else 1.
+struct SurfaceLine {
+  ContactFeature feature{};
+  double turns = 1;
+};
+SurfaceLine line_of_edge(const SurfaceQuery& query, int half_edge);
 FeatureCode surface_region_code(int region);
 FeatureCode surface_edge_code(const SurfaceQuery& query, int half_edge);
 FeatureCode surface_vertex_code(int vertex);
@@ -88,10 +100,14 @@ void touch_region(SurfaceQuery& query, const NearTriangle& near, bool is_touched
 
 /// Cosine of the angle up to which that is so, 11°: steeper ones would brake what moves along them.
 constexpr double kSlightTilt = 0.98;
+/// By how much a side of the given width may turn in the step, as a sine.
+inline double possible_turn(const SurfaceQuery& query, double width) {
+  return std::min(0.2, 2 * query.options.reach / width);
+}
 void note_tilted(SurfaceQuery& query, int side);
 /// Whether a point of the surface under the flat side, whose plane goes through `on_side`, is one
-/// of those: not behind the plane, where other sides of the shape are, and no contact is within
-/// `apart` [m] already, along nearly the same normal. All in S; n points into the shape.
+/// of those: within reach, not behind the plane, where other sides of the shape are, and no contact
+/// is within `apart` [m] already, along nearly the same normal. All in S; n points into the shape.
 bool may_come_down_on(const SurfaceQuery& query, const Eigen::Vector3d& point,
                       const Eigen::Vector3d& on_side, const Eigen::Vector3d& n, double apart);
 

@@ -38,12 +38,9 @@ void add_face(SurfaceQuery& query, const NearTriangle& near, const Ball& ball) {
 }
 
 void add_edge(SurfaceQuery& query, int half_edge, const Ball& ball, double side) {
-  const TriangleView t(query, half_edge / 3);
-  const int k = half_edge % 3;
-  const Vector3d along = (t.corners[(k + 1) % 3] - t.corners[k]).normalized();
   add_candidate(query,
                 {.a = point_of_a(query, ball.center, ball.radius),
-                 .b = make_line_feature(t.corners[k], along),
+                 .b = line_of_edge(query, half_edge).feature,
                  .side = side},
                 ball.code, surface_edge_code(query, half_edge));
 }
@@ -223,10 +220,11 @@ void collect_axis_on_edge(SurfaceQuery& query, const TriangleView& t, int k, con
     if (!edge_allows(query, half_edge, n, slack)) continue;
     // Around a rim both directions are allowed: the axis is before it, not beyond.
     if (distance < 0 && edge_allows(query, half_edge, -n, kStrict)) continue;
+    const SurfaceLine line = line_of_edge(query, half_edge);
     add_candidate(query,
                   {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
-                   .b = make_line_feature(t.corners[k], along),
-                   .side = side},
+                   .b = line.feature,
+                   .side = line.turns * side},
                   {.kind = FeatureCode::Kind::kEdge, .index = 0},
                   surface_edge_code(query, half_edge));
   }
@@ -246,7 +244,8 @@ void collect_axis_on_vertex(SurfaceQuery& query, int vertex, const Vector3d& cor
                 {.kind = FeatureCode::Kind::kEdge, .index = 0}, surface_vertex_code(vertex));
 }
 
-/// The triangle cuts the axis: the end behind it leaves through its face, however deep it is.
+/// The triangle cuts the axis, and nothing else tells so: the end behind it leaves through its
+/// face, however deep it is.
 void collect_cut_axis(SurfaceQuery& query, const NearTriangle& near, const TriangleView& t,
                       const Axis& axis) {
   if (!near.is_front || !query.surface.has_area(near.index)) return;
@@ -264,7 +263,6 @@ void collect_cut_axis(SurfaceQuery& query, const NearTriangle& near, const Trian
 void collect_axis(SurfaceQuery& query, const Axis& axis) {
   for (const NearTriangle& near : query.workspace.triangles) {
     const TriangleView t(query, near.index);
-    collect_cut_axis(query, near, t, axis);
     for (int k = 0; k < 3; ++k) {
       if (query.surface.edge_id(3 * near.index + k) == TriangleSurface::kNone) continue;
       collect_axis_on_edge(query, t, k, axis);
@@ -273,6 +271,11 @@ void collect_axis(SurfaceQuery& query, const Axis& axis) {
       if (query.surface.vertex_kind(t.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
       collect_axis_on_vertex(query, t.ids[k], t.corners[k], axis);
     }
+  }
+  if (has_contact_below(query, -touching_distance(query))) return;
+  for (std::size_t i = 0; i < query.workspace.triangles.size(); ++i) {
+    const NearTriangle near = query.workspace.triangles[i];
+    collect_cut_axis(query, near, TriangleView(query, near.index), axis);
   }
 }
 

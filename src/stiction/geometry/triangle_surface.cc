@@ -567,7 +567,7 @@ Vector3d TriangleSurface::vertex_normal(int v) const {
 Vector3d TriangleSurface::outward_at(int t, const Vector3d& point, double tolerance) const {
   const Triangle ids = triangle(t);
   const std::array<Vector3d, 3> c = corners(t);
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < 3 && is_solid(t); ++k) {
     if ((point - c[k]).norm() <= tolerance) return vertex_normal(ids[k]);
   }
   for (int k = 0; k < 3; ++k) {
@@ -575,7 +575,8 @@ Vector3d TriangleSurface::outward_at(int t, const Vector3d& point, double tolera
     const int other = twin(3 * t + k);
     if (other < 0 || !has_area(other / 3)) continue;
     if (along.cross(point - c[k]).norm() <= tolerance * along.norm()) {
-      return winding_normal(t) + winding_normal(other / 3);
+      const bool winds_alike = triangle(other / 3)[other % 3] != ids[k];
+      return winding_normal(t) + (winds_alike ? 1 : -1) * winding_normal(other / 3);
     }
   }
   return winding_normal(t);

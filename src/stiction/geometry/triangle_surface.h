@@ -78,8 +78,10 @@ class TriangleSurface {
   /// The mean of the normals at a vertex, weighted by angles; not of unit length.
   Eigen::Vector3d vertex_normal(int v) const;
   /// At a point of triangle t that is nearest to some p: p is outside if outward·(p − point) > 0.
-  /// On edges and vertices no single triangle tells, at spikes not even the one that faces p most,
-  /// but their mean weighted by angles does (Bærentzen, Aanæs 2005).
+  /// On edges of two triangles, and on vertices of solids, no single triangle tells, at spikes not
+  /// even the one that faces p most, but their mean weighted by angles does (Bærentzen, Aanæs
+  /// 2005). Sheets may wind either way from triangle to triangle; what is said is by the winding of
+  /// t.
   Eigen::Vector3d outward_at(int t, const Eigen::Vector3d& point, double tolerance) const;
 
   /// Calls visit(t) for every triangle at a vertex.

@@ -36,8 +36,8 @@ class DurationHistogram {
   double max() const { return max_; }
   /// The duration that a share of all do not exceed, to the width of a bin; 0 if there are none.
   double quantile(double share) const;
-  /// How many took longer than half of `up_to` and not longer than that, from the shortest to the
-  /// longest.
+  /// How many took at least half of `up_to` and less than that, from the shortest to the longest.
+  /// The first may have taken less, the last of 37 octaves (three hours) more.
   struct Octave {
     double up_to = 0;  // [s]
     std::int64_t count = 0;

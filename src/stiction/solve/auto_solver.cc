@@ -442,8 +442,8 @@ class AutoSolver::Team {
         : is_newton ? start
                     : solution,
         solution, best, report);
-    const bool has_loose_joints = (is_newton || method == Method::kColdNewton) && traits.is_loose &&
-                                  traits.num_joint_rows > 0;
+    const bool has_loose_joints = (method == Method::kNewton || method == Method::kColdNewton) &&
+                                  traits.is_loose && traits.num_joint_rows > 0;
     if (has_loose_joints && best <= limit_) {
       sweeps_.set_time_limit(deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0);
       hold_joints(problem, solution, best, report);
