@@ -212,7 +212,8 @@ void compare_many(const Kinds& kinds, int seed, int cases) {
   Random random(seed + 10 * static_cast<int>(kind) + static_cast<int>(surface_kind));
   Counts counts;
   for (int i = 0; i < cases; ++i) compare(random, kind, surface_kind, i, counts);
-  // The comparison must not be empty.
+  // The comparison must not be empty; of few cases any kind may be rare.
+  if (cases < 300) return;
   EXPECT_GT(counts.num_apart, cases / 3);
   EXPECT_GT(counts.num_overlapping, cases / 20);
   EXPECT_GT(counts.num_far, cases / 20);
