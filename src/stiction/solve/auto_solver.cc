@@ -52,7 +52,7 @@ constexpr int kPatientSweeps = 20000;
 /// Of what moves in steps: a search of Newton's method costs as much as thousands of them, and ends
 /// no better where impacts change all statuses. Sweeps that stall at once go on doing so.
 constexpr int kMoreSweeps = 4000;
-constexpr int kMoreStall = 200;
+constexpr int kMoreStall = 1000;
 /// Up to this number of contacts the chain ends with sweeps over everything from nothing, joints
 /// row by row, and with Newton's method as long as it takes: seconds, but a step that fails costs
 /// more.
@@ -199,6 +199,9 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   static constexpr Method kForManyCorners[] = {kSweeps, kPatientSweeps, kLemke};
   static constexpr Method kForDiscs[] = {kSweeps, kNewton,        kColdNewton, kInteriorPoint,
                                          kPolish, kPatientSweeps, kColdSweeps, kPatientNewton};
+  static constexpr Method kForMovingDiscs[] = {kMoreSweeps,    kNewton,       kColdNewton,
+                                               kInteriorPoint, kPolish,       kPatientSweeps,
+                                               kColdSweeps,    kPatientNewton};
   static constexpr Method kForManyDiscs[] = {kNewton, kColdNewton, kInteriorPoint, kPatientSweeps};
   static constexpr Method kForManyMovingDiscs[] = {kMoreSweeps,    kNewton,        kColdNewton,
                                                    kInteriorPoint, kPatientSweeps, kColdSweeps,
@@ -214,17 +217,22 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   const bool has_many_discs = traits.is_smooth && traits.num_contacts > kManyDiscs;
   if (has_many_discs && traits.is_step && !traits.is_machine()) return kForManyMovingDiscs;
   if (has_many_discs && is_tight) return kForManyDiscs;
+  const bool has_some_discs = traits.is_smooth && traits.num_contacts > kSomeDiscs;
+  if (has_some_discs && traits.is_step && traits.is_rough && !traits.is_machine())
+    return kForMovingDiscs;
   if (traits.is_smooth) return kForDiscs;
   if (prefers_exact && is_small) return kForSmallPlanes;
   return kForPlanes;
 }
 
 /// Newton's method over very many contacts ends in vain where sweeps miss a tolerance that is
-/// within their reach.
+/// within their reach, and more sweeps hardly get further.
 bool is_hopeless(Method method, const Traits& traits) {
   using enum Method;
-  const bool is_newton = method == kNewton || method == kColdNewton || method == kInteriorPoint;
-  return is_newton && traits.is_smooth && traits.is_rough && traits.num_contacts > kMostColdDiscs;
+  const bool is_last_resort = method == kNewton || method == kColdNewton ||
+                              method == kInteriorPoint || method == kPatientSweeps;
+  return is_last_resort && traits.is_smooth && traits.is_rough &&
+         traits.num_contacts > kMostColdDiscs;
 }
 
 bool all_finite(const std::vector<double>& values) {
@@ -427,16 +435,19 @@ class AutoSolver::Team {
       return true;
     }
     // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
-    // to five times. Sweeps that what the step before left was of no use to begin from nothing.
+    // to five times. Sweeps that what the step before left was of no use to begin from nothing,
+    // unless they ended for want of patience.
     const bool is_newton = method == Method::kNewton || method == Method::kPreciseNewton;
-    const bool is_cold =
-        method == Method::kColdNewton || is_last || (num_quick > 0 && place == 0 && !is_newton);
+    const bool goes_on = method == Method::kMoreSweeps && traits.is_warm && traits.is_rough;
+    const bool is_cold = method == Method::kColdNewton || is_last ||
+                         (num_quick > 0 && place == 0 && !is_newton && !goes_on);
     if (is_cold) cold_.set_zero(problem);
     constexpr double kShortest = 1e-4;  // [s] no limit would be none at all
     const double seconds = deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0;
     solver(method).set_time_limit(seconds);
     body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
     body_newton_.set_leaves_motion(place < 0 && traits.num_contacts > kSomeDiscs);
+    body_newton_.set_gives_up_soon(traits.num_contacts > kSomeDiscs);
     run(problem, solver(method),
         is_cold     ? cold_
         : is_newton ? start
@@ -457,7 +468,7 @@ class AutoSolver::Team {
   void begin(std::span<const double> velocities) {
     before_ = velocities;
     workshop_->forget();
-    has_traits_ = false;
+    has_traits_ = is_settling_vain_ = false;
     free_energy_ = kUnknown;
     motion_before_ = kUnknown;
   }
@@ -598,7 +609,7 @@ class AutoSolver::Team {
               double& best, SolverReport& report) {
     const bool is_precise = method == Method::kBodyNewton || method == Method::kPreciseNewton;
     if ((best == 0 && is_precise) || !rests(problem, solution)) return;
-    if (method != Method::kBodyNewton) {
+    if (method != Method::kBodyNewton && !is_settling_vain_) {
       trial_ = solution;
       body_newton_.set_leaves_rest(false);
       body_newton_.set_leaves_motion(false);
@@ -609,6 +620,7 @@ class AutoSolver::Team {
         certifier_ = body_newton_.certifier();
         return;
       }
+      is_settling_vain_ = true;
     }
     if (best == 0) best = judge_.measure(problem, solution);
     if (has_others) limit_ = judge_.tolerance();
@@ -702,6 +714,7 @@ class AutoSolver::Team {
   std::vector<int> swap_;
   Traits traits_;  // see traits_of
   bool has_traits_ = false;
+  bool is_settling_vain_ = false;  // of this problem: was tried and failed
   bool prefers_exact_, is_for_steps_, is_tight_;
 };
 

@@ -18,7 +18,7 @@ constexpr double kCompliance = 1e-4;
 constexpr double kBalance = 1e-4;
 constexpr int kMaxSteps = 6;
 /// From impulses that have the statuses right it has fallen to this share after the first step; at
-/// loose tolerances others are left to sweeps.
+/// loose tolerances, and of many contacts, others are left to sweeps.
 constexpr double kFirstGain = 0.1;
 
 /// A search ends where the slope is this share of the first one.
@@ -74,7 +74,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
       blocks_, state_, may_leave ? std::max(kFarMotion, options_.enough) : kInfinity);
   target_ = options_.goal;
   if (level <= target_ && is_accepted(problem, solution, options_.goal)) return {};
-  const bool is_patient = is_cold || !options_.leaves_motion;
+  const bool is_patient = is_cold || !(options_.leaves_motion || gives_up_soon_);
   report.has_answer = false;  // none that the caller does not have
   workshop_->is_start_measured = true;
   if (!is_cold && !(level <= kFarStart)) return report;

@@ -56,6 +56,9 @@ class BodyNewton final : public Solver {
   void set_leaves_rest(bool leaves) { leaves_rest_ = leaves; }
   /// The same for starts by which contacts move, of a step before this one.
   void set_leaves_motion(bool leaves) { leaves_motion_ = leaves; }
+  /// Whether starts are given up whose first step leaves more than a tenth of what is out of
+  /// balance.
+  void set_gives_up_soon(bool does) { gives_up_soon_ = does; }
 
  private:
   /// Impulse of a unit and −∂x/∂u, 3 × 3 row by row.
@@ -85,7 +88,7 @@ class BodyNewton final : public Solver {
   bool is_too_large() const;
 
   BodyNewtonOptions options_;
-  bool leaves_rest_ = false, leaves_motion_ = false;
+  bool leaves_rest_ = false, leaves_motion_ = false, gives_up_soon_ = false;
   Acceptance acceptance_;
   std::shared_ptr<SweepWorkshop> workshop_;
   bool is_alone_;  // in its workshop

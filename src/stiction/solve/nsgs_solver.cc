@@ -21,16 +21,21 @@ constexpr double kQuietShare = 1e-3;
 
 /// The hybrid acceleration changes from Anderson to NNCG after this many sweeps, once so many have
 /// gained less than a tenth: what Anderson has not solved by then changes its contact states again
-/// and again, and NNCG copes better with that (docs/solvers/nsgs.md).
+/// and again, and NNCG copes better with that (docs/solvers/nsgs.md). So does momentum, as far as
+/// single precision goes.
 constexpr int kAndersonSweeps = 200;
 constexpr int kAndersonPatience = 40;
 
 /// β of momentum. In piles whose contacts change from stick to slip and back 0.9 keeps some of them
-/// changing for ever, and 0.7 takes half as many sweeps again. What takes long gets both in turn.
-constexpr double kMomentum = 0.8, kLargeMomentum = 0.9;
-constexpr int kMomentumSweeps = 200;
+/// changing for ever, and 0.7 takes half as many sweeps again. Below the fine tolerance, where it
+/// is a matter of hundreds of sweeps, it may be larger if contacts that slide are held back by this
+/// share of their way (docs/decisions/0027-single-precision-and-momentum.md).
+constexpr double kMomentum = 0.8, kFineMomentum = 0.88, kFineHold = 0.5;
+constexpr double kFineTolerance = 1e-4;
 
 /// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
+/// Momentum then begins anew, too: what its last point had of that drift would come back 1/(1 − β)
+/// times as large, with every time.
 constexpr int kRefresh = 100;
 
 /// A refused answer makes the target smaller by at most this factor at once.
@@ -48,7 +53,7 @@ constexpr double kSingleTolerance = 1e-7;
 /// They go on in double precision if answers are refused that change by less than this share of the
 /// target, or after so many sweeps that gain nothing.
 constexpr double kLeastPromising = 0.2;
-constexpr int kSinglePatience = 150;
+constexpr int kSinglePatience = 1000;
 
 /// Good starts may be answers after a few sweeps: the first ones are checked.
 constexpr int kFirstSweeps = 2;
@@ -144,6 +149,7 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
     return {SolverStatus::kConverged, 0};
   workshop_->begin_sweeps();
   choose_visits();
+  choose_momentum();
   if (has_changes()) workshop_->residual.list_scales(blocks_, workshop_->scale);
   load_packs();
   const Deadline deadline(max_seconds_);
@@ -179,7 +185,7 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
       restart_acceleration(number);
     else
       accelerate(number);
-    if (number % kRefresh == 0) refresh();
+    if (number % kRefresh == 0) refresh(number);
   }
 }
 
@@ -211,12 +217,26 @@ const std::vector<double>& NsgsSolver::weigh_impulses() {
 
 void NsgsSolver::choose_visits() {
   if (options_.relaxation != 1 || options_.alternates) return;
-  const bool is_rough =
-      options_.measure == StoppingMeasure::kCertificate && options_.tolerance >= kSingleTolerance;
-  if (is_rough && workshop_->lay_out(workshop_->single_packs))
+  if (is_rough() && workshop_->lay_out(workshop_->single_packs))
     visits_ = Visits::kInSinglePacks;
   else if (workshop_->lay_out(workshop_->double_packs))
     visits_ = Visits::kInDoublePacks;
+}
+
+/// Whether single precision will mostly do.
+bool NsgsSolver::is_rough() const {
+  return options_.measure == StoppingMeasure::kCertificate &&
+         options_.tolerance >= kSingleTolerance;
+}
+
+/// How far sweeps carry on, and how much contacts are held back.
+void NsgsSolver::choose_momentum() {
+  const bool is_fine = is_packed() && options_.tolerance < kFineTolerance;
+  const bool is_held = is_fine && acceleration() == Acceleration::kMomentum;
+  with_packs([&](auto& desk) { desk.packs.set_hold(is_held ? kFineHold : 0); });
+  with_accelerator([&](auto& accelerator, auto) {
+    accelerator.set_momentum(is_fine ? kFineMomentum : kMomentum);
+  });
 }
 
 /// Whether single precision is what sweeps do not get beyond.
@@ -270,10 +290,11 @@ void NsgsSolver::store_packs() {
   with_packs([&](auto& desk) { desk.packs.store(state_); });
 }
 
-void NsgsSolver::refresh() {
+void NsgsSolver::refresh(int number) {
   store_packs();
   state_.refresh(blocks_);
   load_packs();
+  if (acceleration() == Acceleration::kMomentum) restart_acceleration(number);
 }
 
 /// Ends sweep `number`: its result becomes the start of the next one. The first sweep is not part
@@ -283,8 +304,10 @@ void NsgsSolver::refresh() {
 void NsgsSolver::accelerate(int number) {
   is_extrapolated_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
-  const bool changes_over = options_.acceleration == Acceleration::kHybrid && !has_changed_over_ &&
-                            number >= kAndersonSweeps && number - last_gain_ >= kAndersonPatience;
+  const bool may_change_over = options_.acceleration == Acceleration::kHybrid &&
+                               !has_changed_over_ && !(is_packed() && is_rough());
+  const bool changes_over =
+      may_change_over && number >= kAndersonSweeps && number - last_gain_ >= kAndersonPatience;
   has_changed_over_ = has_changed_over_ || changes_over;
   if (number == 1 || changes_over) {
     prepare_acceleration(number);
@@ -293,8 +316,7 @@ void NsgsSolver::accelerate(int number) {
   const bool carries_on = acceleration() == Acceleration::kMomentum;
   const bool is_paired = options_.alternates || (is_packed() && !carries_on);
   if (number - pair_start_ < (is_paired ? 2 : 1)) return;
-  with_accelerator([&](auto& accelerator, auto values) {
-    accelerator.set_momentum(number / kMomentumSweeps % 2 == 0 ? kMomentum : kLargeMomentum);
+  with_accelerator([](auto& accelerator, auto values) {
     accelerator.extrapolate(values);
     accelerator.remember(values);
   });
@@ -306,6 +328,7 @@ void NsgsSolver::accelerate(int number) {
 void NsgsSolver::prepare_acceleration(int number) {
   if (options_.acceleration == Acceleration::kNone) return;
   const Acceleration kind = acceleration();
+  choose_momentum();
   const auto prepare = [&](auto& accelerator, const auto& weight, auto values) {
     accelerator.prepare(kind, options_.depth, weight, static_cast<int>(values.size()),
                         options_.workers);

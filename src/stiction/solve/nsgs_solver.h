@@ -70,6 +70,7 @@ class NsgsSolver : public Solver {
   bool start(const StepProblem& problem, const StepSolution& solution);
   SolverReport iterate(const StepProblem& problem, StepSolution& solution);
   void choose_visits();
+  void choose_momentum();
   void visit_in_double(int number);
   void sweep(int number);
   void accelerate(int number);
@@ -88,11 +89,12 @@ class NsgsSolver : public Solver {
   bool has_changes() const;
   bool is_promising(int number) const;
   bool is_far_off(int number) const;
+  bool is_rough() const;
   bool is_rounding(int number) const;
   bool is_packed() const { return visits_ != Visits::kOneByOne; }
   void load_packs();
   void store_packs();
-  void refresh();
+  void refresh(int number);
   /// act(desk) with the packs that are visited.
   template <class Act>
   void with_packs(const Act& act) {

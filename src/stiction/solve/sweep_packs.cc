@@ -314,7 +314,7 @@ double SweepPacks<Real>::run() {
     if (begin < end)
       task_change_[task] =
           visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
-                            {impulses(begin), velocities(), unit_});
+                            {impulses(begin), velocities(), unit_, hold_});
   };
   for (std::size_t phase = 0; phase + 1 < phase_start_.size(); ++phase) {
     const int first = phase_start_[phase], count = phase_start_[phase + 1] - first;

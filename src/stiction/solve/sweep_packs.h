@@ -66,6 +66,8 @@ class SweepPacks {
   void store(SweepState& state) const;
   /// What motion of a contact is measured against, [√J] per contact, from now on.
   void set_scales(std::span<const double> scale);
+  /// Contacts that slide are held back by this share of their way, in [0, 1), from now on.
+  void set_hold(double share) { hold_ = static_cast<Real>(share); }
   /// One sweep. Returns the largest change of an impulse in the terms of (T23), the square of what
   /// it moves relative to the scale of its contact: about the error that was there before.
   double run();
@@ -153,6 +155,7 @@ class SweepPacks {
   std::vector<double> contact_unit_;
   std::vector<double> task_change_;
   int num_bodies_ = 0;
+  Real hold_ = 0;
 };
 
 /// Impulses and velocities as SweepPacks has them.
@@ -161,6 +164,7 @@ struct PackState {
   Real* x;  // of the first pack
   Real* w;  // of the first body
   double unit = 1;
+  Real hold = 0;  // see SweepPacks::set_hold
 };
 
 /// What impulses and velocities of a contact count in beside the unit of the packs: 1/√ω and √ω in

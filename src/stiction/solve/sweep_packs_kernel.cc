@@ -204,8 +204,9 @@ STICTION_INLINE void solve_lanes(const ContactBlocks& blocks, const SweepPack<Re
 
 /// OneContact::visit: r becomes the answer to the velocities u.
 template <class Real>
-STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack<Real>& pack, double unit,
-                            const LanesOf<Real>* u, const LanesOf<Real>* old, LanesOf<Real>* r) {
+STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack<Real>& pack,
+                            const PackState<Real>& state, const LanesOf<Real>* u,
+                            const LanesOf<Real>* old, LanesOf<Real>* r) {
   using Lanes = LanesOf<Real>;
   using Mask = MaskOf<Real>;
   constexpr Real kNearly = Real(0.99);
@@ -227,17 +228,21 @@ STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack<Real>& 
   const Lanes direction[2] = {has_slid ? old[1] : r[1], has_slid ? old[2] : r[2]};
   Lanes slid[3];
   const Mask is_lost = slides & ~slide<Real>(law, q, direction, slides, slid);
-  for (int a = 0; a < 3; ++a) r[a] = is_open ? Lanes{} : sticks ? r[a] : slid[a];
-  if (any(is_lost)) solve_lanes<Real>(blocks, pack, unit, is_lost, u, q, old, r);
+  for (int a = 0; a < 3; ++a) {
+    slid[a] -= state.hold * (slid[a] - old[a]);
+    r[a] = is_open ? Lanes{} : sticks ? r[a] : slid[a];
+  }
+  if (any(is_lost)) solve_lanes<Real>(blocks, pack, state.unit, is_lost, u, q, old, r);
 }
 
 /// Returns the changes.
 template <class Real>
 STICTION_INLINE LanesOf<Real> visit(const ContactBlocks& blocks, const SweepPack<Real>& pack,
-                                    double unit, Real* x, Real* w) {
+                                    const PackState<Real>& state, Real* x) {
   using Lanes = LanesOf<Real>;
   constexpr int kLanes = SweepPack<Real>::kLanes;
   Lanes first[kLine], second[kLine], u[3], old[3], r[3], change[3];
+  Real* w = state.w;
   gather(w, pack.place[0], first);
   gather(w, pack.place[1], second);
   for (int a = 0; a < 3; ++a) {
@@ -249,7 +254,7 @@ STICTION_INLINE LanesOf<Real> visit(const ContactBlocks& blocks, const SweepPack
     }
     u[a] = of_first + of_second;
   }
-  answer<Real>(blocks, pack, unit, u, old, r);
+  answer<Real>(blocks, pack, state, u, old, r);
   for (int a = 0; a < 3; ++a) change[a] = r[a] - old[a];
   if (!any((change[0] != 0) | (change[1] != 0) | (change[2] != 0))) return Lanes{};
   for (int a = 0; a < 3; ++a) store<Real>(r[a], x + a * kLanes);
@@ -271,7 +276,7 @@ STICTION_INLINE double visit_all(const ContactBlocks& blocks,
   LanesOf<Real> worst = {};
   Real* x = state.x;
   for (const SweepPack<Real>& pack : packs) {
-    const LanesOf<Real> moved = visit(blocks, pack, state.unit, x, state.w);
+    const LanesOf<Real> moved = visit(blocks, pack, state, x);
     worst = moved > worst ? moved : worst;
     x += 3L * kLanes;
   }
