@@ -95,8 +95,13 @@ int main(int argc, char** argv) {
   app.add_option("--first", options.first, "steps that are not counted")->capture_default_str();
   app.add_option("--repeats", options.repeats)->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--threads", options.threads)->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
-  const SceneDescription scene = find_scene(options);
+  SceneDescription scene;
+  try {
+    app.parse(argc, argv);
+    scene = find_scene(options);
+  } catch (const CLI::Error& error) {
+    return app.exit(error);
+  }
   std::vector<std::vector<double>> seconds(options.threads.size());
   std::vector<Ending> endings(options.threads.size());
   for (int repeat = 0; repeat < options.repeats; ++repeat)

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -50,6 +51,36 @@ TEST(WorkerPool, WakesThreadsThatSleep) {
     });
     EXPECT_EQ(num_begun, 2);
   }
+}
+
+/// Nobody ends a task before all have one: each of them has the first of its own share.
+TEST(WorkerPool, WorkersBeginWithTheSameShareInEveryLoop) {
+  constexpr int kThreads = 3, kTasksEach = 4;
+  WorkerPool pool(kThreads);
+  for (int job = 0; job < 20; ++job) {
+    std::atomic<int> num_begun = 0;
+    std::vector<int> first(kThreads, -1);
+    pool.run(kThreads * kTasksEach, [&](int number, int worker) {
+      if (first[worker] < 0) first[worker] = number;
+      ++num_begun;
+      while (num_begun < kThreads) std::this_thread::yield();
+    });
+    EXPECT_EQ(first, (std::vector<int>{0, kTasksEach, 2 * kTasksEach}));
+  }
+}
+
+/// One worker is held up in its first task: the other does all the rest.
+TEST(WorkerPool, WorkersHelpWithTheSharesOfOthers) {
+  WorkerPool pool(2);
+  std::atomic<int> num_done = 0;
+  std::vector<int> who(10, -1);
+  pool.run(10, [&](int number, int worker) {
+    who[number] = worker;
+    while (worker == 1 && num_done < 9) std::this_thread::yield();
+    ++num_done;
+  });
+  EXPECT_EQ(num_done, 10);
+  EXPECT_LE(std::count(who.begin(), who.end(), 1), 1);
 }
 
 TEST(WorkerPool, ItsCallerSleepsWhileOthersWork) {

@@ -611,6 +611,11 @@ TEST(RigidBodyFaults, ContactLawsAreInRange) {
        "restitution_tangential of material pair 1 is nan, must be in [0, 1]"},
       {[](D d) { d.material_pairs[0].materials[1] = 2; }, Where::kMaterialPair, 0, "between",
        "material pair 1 names material 2, must be from 0 to 1"},
+      {[](D d) {
+         d.material_pairs.push_back({.materials = {1, 0}, .law = {.mu = 0.4}});
+       },
+       Where::kMaterialPair, 1, "between",
+       "material pair 2 is between the same materials as material pair 1, one of them must go"},
   });
 }
 

@@ -15,8 +15,9 @@ constexpr std::uint64_t kOthers = 0xffff;  // threads that have joined
 constexpr std::uint64_t kIsOpen = 0x10000;
 constexpr std::uint64_t kRound = 0x20000;
 
-/// [µs] How long threads look out before they sleep: several times what it takes to wake one.
-constexpr std::chrono::microseconds kLookout{50};
+/// [µs] How long threads look out before they sleep: longer than what one thread does between two
+/// loops of a step, since to wake others takes as long as many loops.
+constexpr std::chrono::microseconds kLookout{1000};
 /// Looks between two questions for the time.
 constexpr int kLooks = 64;
 
@@ -45,6 +46,7 @@ bool look_out_for(const Condition& is_true) {
 WorkerPool::WorkerPool(int num_threads) {
   if (num_threads < 1)
     throw InputError(fmt::format("num_threads is {}, must be at least 1", num_threads));
+  shares_ = std::make_unique<Share[]>(num_threads);
   threads_.reserve(static_cast<std::size_t>(num_threads) - 1);
   for (int worker = 1; worker < num_threads; ++worker)
     threads_.emplace_back([this, worker] { work(worker); });
@@ -58,8 +60,12 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::take_tasks(int worker) {
-  for (int number = next_task_.fetch_add(1); number < num_tasks_; number = next_task_.fetch_add(1))
-    job_.call(job_.context, number, worker);
+  for (int k = 0; k < num_threads(); ++k) {
+    const int owner = (worker + k) % num_threads(), end = first_task(owner + 1);
+    std::atomic<int>& next = shares_[owner].next;
+    for (int number = next.fetch_add(1); number < end; number = next.fetch_add(1))
+      job_.call(job_.context, number, worker);
+  }
 }
 
 /// Whoever changes something and then finds nobody asleep can be sure that those who go to sleep
@@ -78,7 +84,7 @@ void WorkerPool::run_shared(int num_tasks, Job job) {
             job.call(job.context, number, worker);
           }};
   num_tasks_ = num_tasks;
-  next_task_ = 0;
+  for (int worker = 0; worker < num_threads(); ++worker) shares_[worker].next = first_task(worker);
   gate_ = (gate_ + kRound) | kIsOpen;
   if (num_asleep_ > 0) {
     { const std::lock_guard lock(mutex_); }

@@ -55,10 +55,19 @@ class WorkerPool {
   void wait_for_job(std::uint64_t last_round);
   void wait_for_others();
   void take_tasks(int worker);
+  int first_task(int worker) const {
+    return static_cast<int>(std::int64_t{num_tasks_} * worker / num_threads());
+  }
 
   Job job_;
   int num_tasks_ = 0;
-  std::atomic<int> next_task_ = 0;
+  /// Of the share of a worker, which others help with when they are done with theirs: the next
+  /// task. Shares are the same from loop to loop, so that what a worker left in its cache in one
+  /// loop is what it needs in the next.
+  struct alignas(64) Share {
+    std::atomic<int> next = 0;
+  };
+  std::unique_ptr<Share[]> shares_;  // per worker
   /// The number of the job, whether threads may still join it, and how many of them are at it. Job,
   /// number of tasks and next task change only while nobody is.
   std::atomic<std::uint64_t> gate_ = 0;

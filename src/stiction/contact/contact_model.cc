@@ -221,6 +221,7 @@ bool ContactModel::detect_part(PartWithSurfaces& part, const State& state, doubl
 void ContactModel::list_contacts(int index) {
   const PartWithSurfaces& part = surfaces_[index];
   const Detection& detection = part.detection;
+  const std::size_t first = detected_.size();
   num_reduced_ += detection.contacts.num_reduced;
   if (!part.is_still.empty()) note_met_sleepers(part);
   for (const CollisionPair& pair : detection.pairs) {
@@ -236,9 +237,13 @@ void ContactModel::list_contacts(int index) {
                                  .count = patch.count,
                                  .is_first = p == 0 || patches[p - 1].group != patch.group});
       for (int k = patch.first; k < patch.first + patch.count; ++k)
-        add_contact(index, pair.a, pair.b, detection.contacts.candidates[k]);
+        detected_.push_back({.part = index,
+                             .a = pair.a,
+                             .b = pair.b,
+                             .candidate = detection.contacts.candidates[k]});
     }
   }
+  complete_from(first);
 }
 
 /// Where no shape has moved by a bit since the last time it need not be looked at again: returns
@@ -301,19 +306,19 @@ void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
       if (part.is_still[object] != 0) met_sleepers_.push_back(block_of(part, object));
 }
 
-void ContactModel::add_contact(int index, int a, int b, const ContactCandidate& candidate) {
-  DetectedContact& contact = detected_.emplace_back();
-  contact.candidate = candidate;
-  complete(index, a, b, contact);
+/// Laws and keys of contacts from `first` on.
+void ContactModel::complete_from(std::size_t first) {
+  const int count = static_cast<int>(detected_.size() - first);
+  run_numbers(workers_.get(), count, kGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j) complete(detected_[first + j]);
+  });
 }
 
-/// All but the candidate, which is there.
-void ContactModel::complete(int index, int a, int b, DetectedContact& contact) const {
-  const PartWithSurfaces& part = surfaces_[index];
+/// All but shapes and candidate, which are there.
+void ContactModel::complete(DetectedContact& contact) const {
+  const PartWithSurfaces& part = surfaces_[contact.part];
   const ContactCandidate& candidate = contact.candidate;
-  contact.part = index;
-  contact.a = a;
-  contact.b = b;
+  const int a = contact.a, b = contact.b;
   contact.law = &part.surfaces->law_of({a, b, {candidate.gap, candidate.normal, candidate.point}});
   contact.key = make_key(part.part, a, b, candidate.id);
 }

@@ -239,8 +239,8 @@ class ContactModel : public Model {
   void list_blocks(PartWithSurfaces& part);
   static int block_of(const PartWithSurfaces& part, int object) { return part.blocks[object]; }
   void note_met_sleepers(const PartWithSurfaces& part);
-  void add_contact(int index, int a, int b, const ContactCandidate& candidate);
-  void complete(int index, int a, int b, DetectedContact& contact) const;
+  void complete_from(std::size_t first);
+  void complete(DetectedContact& contact) const;
   template <class Visit>
   void visit_pairs(const Visit& visit) const;
   template <class Visit>

@@ -223,9 +223,8 @@ void ContactModel::add_late_contact(const PairOfShapes& late, ContactCandidate c
     if (is_same(same->candidate.a, candidate.a) && is_same(same->candidate.b, candidate.b)) return;
     candidate.id = with_number(candidate.id, known.size());
   }
-  DetectedContact& contact = late_contacts_.emplace_back();
-  contact.candidate = candidate;
-  complete(late.part, late.a, late.b, contact);
+  late_contacts_.push_back({.part = late.part, .a = late.a, .b = late.b, .candidate = candidate});
+  complete(late_contacts_.back());
 }
 
 std::vector<ContactModel::PairOfShapes>::iterator ContactModel::find_late(int index, int a, int b) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -538,10 +539,7 @@ class FaultFinder {
     check_all(
         Where::kShape, "shape", d_.shapes, false,
         [this](const BodyShapeDescription& shape, Part& part) { check_shape(shape, d_, part); });
-    for (std::size_t i = 0; i < d_.material_pairs.size(); ++i) {
-      Part part = make_part(Where::kMaterialPair, i, call_part("material pair", "", i));
-      check_material_pair(d_.material_pairs[i], static_cast<int>(d_.materials.size()), part);
-    }
+    check_material_pairs();
     for (std::size_t i = 0; i < d_.untouched_bodies.size(); ++i) {
       Part part = make_part(Where::kUntouched, i, call_part("pair of bodies that pass", "", i));
       check_untouched(d_.untouched_bodies[i], d_, part);
@@ -550,6 +548,21 @@ class FaultFinder {
   }
 
  private:
+  void check_material_pairs() {
+    std::map<std::pair<int, int>, std::size_t> first;  // with these materials
+    for (std::size_t i = 0; i < d_.material_pairs.size(); ++i) {
+      const MaterialPairDescription& pair = d_.material_pairs[i];
+      Part part = make_part(Where::kMaterialPair, i, call_part("material pair", "", i));
+      check_material_pair(pair, static_cast<int>(d_.materials.size()), part);
+      const auto [other, is_new] =
+          first.emplace(std::minmax(pair.materials[0], pair.materials[1]), i);
+      if (!is_new)
+        part.add("between",
+                 fmt::format("{} is between the same materials as {}, one of them must go",
+                             part.name(), call_part("material pair", "", other->second)));
+    }
+  }
+
   /// What belongs to no single part goes with gravity.
   void check_world() {
     Part world = make_part(Where::kGravity, 0, "the world");

@@ -534,9 +534,10 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
   ContactEvaluator::compute_gaps(model, point.t, point.q, gaps_, touches_);
   measure_free_fall(model, v);
   const double share = touching_share(tolerance);
-  // One thread takes all at once, so that rows need not be put together afterwards.
+  // As few batches as there are threads: but for the first they have to be put together afterwards.
   WorkerPool* const workers = model.workers().get();
-  const int size = workers == nullptr || workers->num_threads() == 1 ? count : kBatch;
+  const int num_threads = workers == nullptr ? 1 : workers->num_threads();
+  const int size = std::min(count, std::max(kBatch, (count + num_threads - 1) / num_threads));
   const auto num_batches = static_cast<std::size_t>((count + size - 1) / size);
   if (touching_.size() < num_batches) touching_.resize(num_batches);
   run_blocks(workers, count, size, [&](int begin, int end) {
@@ -545,7 +546,7 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
     for (int j = begin; j < end; ++j)
       if (evaluate_if_touching(model, point, j, share, batch)) add_bias(model.contact(j), v, batch);
   });
-  for (std::size_t i = 0; i < num_batches; ++i) add_batch(model, touching_[i]);
+  for (std::size_t i = 0; i < num_batches; ++i) add_batch(touching_[i]);
 }
 
 bool StepAssembly::evaluate_if_touching(const ContactModel& model, const EvaluationPoint& point,
@@ -561,6 +562,8 @@ bool StepAssembly::evaluate_if_touching(const ContactModel& model, const Evaluat
     return false;
   }
   batch.contacts.push_back(contact);
+  batch.mu.push_back(model.contact(contact).mu);
+  batch.keys.push_back(model.contact_key(contact));
   return true;
 }
 
@@ -583,7 +586,7 @@ void StepAssembly::add_bias(const ContactInfo& info, const VectorXd& v,
 }
 
 /// Takes the rows of the batch out of it where they are the first ones.
-void StepAssembly::add_batch(const ContactModel& model, TouchingBatch& batch) {
+void StepAssembly::add_batch(TouchingBatch& batch) {
   const auto append = [](const auto& from, auto& to) {
     to.insert(to.end(), from.begin(), from.end());
   };
@@ -593,10 +596,8 @@ void StepAssembly::add_batch(const ContactModel& model, TouchingBatch& batch) {
     problem_.contacts.append(batch.set.rows);
   problem_.contact_compliance.resize(problem_.contacts.num_rows(), 0.0);
   append(batch.bias, problem_.contact_bias);
-  for (const int contact : batch.contacts) {
-    problem_.mu.push_back(model.contact(contact).mu);
-    problem_.key.push_back(model.contact_key(contact));
-  }
+  append(batch.mu, problem_.mu);
+  append(batch.keys, problem_.key);
   problem_.section.resize(problem_.mu.size(), section_);
   append(batch.contacts, contact_indices_);
   append(batch.set.drift, contact_drifts_);
@@ -657,16 +658,22 @@ double StepAssembly::fall_at_contact(const BlockRows& rows, int row_block) const
 void StepAssembly::measure_free_fall(const ContactModel& model, const VectorXd& v) {
   free_fall_.resize(v.size());
   fall_sums_.assign(model.blocks().size(), 0.0);
-  for (int b = 0; b < static_cast<int>(model.blocks().size()); ++b) {
-    const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(b);
-    const int start = problem_.dof_start[b], n = problem_.block_size(b);
-    for (int k = 0; k < n; ++k) {
-      double& fall = free_fall_[start + k];
-      const double momentum = n == 6 ? mass.row(k).head<6>().dot(v.segment<6>(start))
-                                     : mass.row(k).dot(v.segment(start, n));
-      fall = problem_.h * std::abs(problem_.p[start + k] - momentum) / mass(k, k);
-      fall_sums_[b] += std::abs(fall);
-    }
+  const int num_blocks = static_cast<int>(model.blocks().size());
+  constexpr int kGrain = 16;  // bodies that one task takes
+  run_numbers(model.workers().get(), num_blocks, kGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) measure_free_fall_of(b, v);
+  });
+}
+
+void StepAssembly::measure_free_fall_of(int block, const VectorXd& v) {
+  const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(block);
+  const int start = problem_.dof_start[block], n = problem_.block_size(block);
+  for (int k = 0; k < n; ++k) {
+    double& fall = free_fall_[start + k];
+    const double momentum = n == 6 ? mass.row(k).head<6>().dot(v.segment<6>(start))
+                                   : mass.row(k).dot(v.segment(start, n));
+    fall = problem_.h * std::abs(problem_.p[start + k] - momentum) / mass(k, k);
+    fall_sums_[block] += std::abs(fall);
   }
 }
 

@@ -205,22 +205,26 @@ class StepAssembly {
   double* add_evaluated_contact(const ContactModel& model, int contact) {
     return add_contact(model, contact, batches_[contact / kBatch], contact % kBatch);
   }
-  /// Contacts that touch, of kBatch contacts of the model.
+  /// Contacts that touch, of those of the model that one thread looks at.
   struct TouchingBatch {
     RowSet set;
     std::vector<int> contacts;
+    std::vector<double> mu;
+    std::vector<std::uint64_t> keys;
     std::vector<double> bias;  // one per row
 
     void clear() {
       set.clear();
       contacts.clear();
+      mu.clear();
+      keys.clear();
       bias.clear();
     }
   };
   bool evaluate_if_touching(const ContactModel& model, const EvaluationPoint& point, int contact,
                             double share, TouchingBatch& batch) const;
   void add_bias(const ContactInfo& info, const VectorXd& v, TouchingBatch& batch) const;
-  void add_batch(const ContactModel& model, TouchingBatch& batch);
+  void add_batch(TouchingBatch& batch);
   struct RowFigures {
     double rate = 0, mobility = 0;
   };
@@ -232,6 +236,7 @@ class StepAssembly {
     return set.rows.times(row_block, row, problem_.dof_start.data(), v.data());
   }
   void measure_free_fall(const ContactModel& model, const VectorXd& v);
+  void measure_free_fall_of(int block, const VectorXd& v);
   double fall_at_contact(const BlockRows& rows, int row_block) const;
   void measure_falls(const ContactModel& model, const VectorXd& v);
 

@@ -349,29 +349,43 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
     mean_and_end_[2 * k] = mean_velocity_[k];
     mean_and_end_[2 * k + 1] = phase.v_end[k];
   }
-  motions_.resize(problem.num_contacts());
+  const std::vector<int>& indices = assembly.contact_indices();
+  for (const int contact : indices) (void)outcome_of(contact, result);
+  work_.resize(problem.num_contacts());
   run_numbers(model_->workers().get(), problem.num_contacts(), kGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j) motions_[j] = read_motion(problem, solution, j);
+    for (int j = begin; j < end; ++j)
+      work_[j] =
+          add_contact(assembly, solution, phase.share, j, result.contacts[slot_[indices[j]]]);
   });
-  for (int j = 0; j < problem.num_contacts(); ++j) {
-    const Motion& motion = motions_[j];
-    ContactOutcome& outcome = outcome_of(assembly.contact_indices()[j], result);
-    const int start = problem.contacts.row_start(j);
-    const double duration = phase.share * problem.h;
+  for (int j = 0; j < problem.num_contacts(); ++j)
     for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
-      const double impulse = phase.share * solution.r[start + i];
-      const double drift = assembly.contact_drifts()[start + i];
-      outcome.impulse[i] += impulse;
-      (i == 0 ? result.work.impact : result.work.friction) +=
-          impulse * (motion.mean_rate[i] + drift);
-      result.work.motor -= impulse * drift;
-      if (i == 0) continue;
-      outcome.slip[i - 1] = motion.slip[i] + drift;
-      outcome.slid +=
-          duration * (motion.mean_rate[i] + drift) * assembly.contact_tangents()[j][i - 1];
+      (i == 0 ? result.work.impact : result.work.friction) += work_[j].spent[i];
+      result.work.motor -= work_[j].driven[i];
     }
-    outcome.status = motion.status;
+}
+
+/// Contacts of a problem are different ones of the model: each has an outcome of its own.
+OutcomeReader::Work OutcomeReader::add_contact(const StepAssembly& assembly,
+                                               const StepSolution& solution, double share,
+                                               int contact, ContactOutcome& outcome) const {
+  const StepProblem& problem = assembly.problem();
+  const Motion motion = read_motion(problem, solution, contact);
+  const int start = problem.contacts.row_start(contact);
+  const double duration = share * problem.h;
+  Work work;
+  for (int i = 0; i < problem.contacts.num_rows(contact); ++i) {
+    const double impulse = share * solution.r[start + i];
+    const double drift = assembly.contact_drifts()[start + i];
+    outcome.impulse[i] += impulse;
+    work.spent[i] = impulse * (motion.mean_rate[i] + drift);
+    work.driven[i] = impulse * drift;
+    if (i == 0) continue;
+    outcome.slip[i - 1] = motion.slip[i] + drift;
+    outcome.slid +=
+        duration * (motion.mean_rate[i] + drift) * assembly.contact_tangents()[contact][i - 1];
   }
+  outcome.status = motion.status;
+  return work;
 }
 
 const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& result) {
@@ -383,13 +397,17 @@ const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& res
   };
   if (!std::is_sorted(result.contacts.begin(), result.contacts.end(), is_earlier))
     std::sort(result.contacts.begin(), result.contacts.end(), is_earlier);
-  for (ContactOutcome& outcome : result.contacts) {
-    outcome.key = model.contact_key(outcome.contact);
-    outcome.gap = gaps_[outcome.contact];
-    outcome.place =
-        model.locate_contact(result.end, outcome.contact, touches_.touches[outcome.contact]);
-    slot_[outcome.contact] = -1;
-  }
+  const int count = static_cast<int>(result.contacts.size());
+  run_numbers(model.workers().get(), count, kGrain, [&](int begin, int end) {
+    for (int k = begin; k < end; ++k) {
+      ContactOutcome& outcome = result.contacts[k];
+      outcome.key = model.contact_key(outcome.contact);
+      outcome.gap = gaps_[outcome.contact];
+      outcome.place =
+          model.locate_contact(result.end, outcome.contact, touches_.touches[outcome.contact]);
+      slot_[outcome.contact] = -1;
+    }
+  });
   return gaps_;
 }
 

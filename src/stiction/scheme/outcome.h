@@ -66,9 +66,15 @@ class OutcomeReader {
     Eigen::Vector3d mean_rate, slip = Eigen::Vector3d::Zero();
     ContactStatus status;
   };
+  /// What impulses along the rows of a contact did, [J]: against the motion, and by its drive.
+  struct Work {
+    Eigen::Vector3d spent, driven;
+  };
   Motion read_motion(const StepProblem& problem, const StepSolution& solution, int contact) const;
-  std::vector<Motion> motions_;
-  std::vector<int> slot_;  // of every contact of the model in result.contacts, or −1
+  Work add_contact(const StepAssembly& assembly, const StepSolution& solution, double share,
+                   int contact, ContactOutcome& outcome) const;
+  std::vector<Work> work_;  // per contact of the problem
+  std::vector<int> slot_;   // of every contact of the model in result.contacts, or −1
 };
 
 }  // namespace stiction

@@ -7,6 +7,8 @@ namespace {
 
 using Eigen::Vector3d;
 
+constexpr int kGrain = 128;  // contacts that one task takes
+
 /// The vector, which lies in the plane of `from`, turned by the smallest rotation that takes the
 /// normal `from` to `to`: R x = x − (to·x) (from + to)/(1 + from·to) for x ⊥ from. Where the normal
 /// has turned over there is no smallest one; what lies in both planes is kept then.
@@ -30,10 +32,10 @@ void accumulate_slip(const ContactModel& model, const std::vector<AccumulatedSli
                      double touching, StepResult& result) {
   std::vector<AccumulatedSlip>& slips = result.memory.slips;
   slips.assign(static_cast<std::size_t>(model.num_contacts()), {});
-  for (ContactOutcome& contact : result.contacts) {
+  const auto add_up = [&](ContactOutcome& contact) {
     contact.accumulated_slip = {0, 0};
     const bool is_open = contact.status == ContactStatus::kOpen;
-    if (is_open && contact.gap > touching) continue;
+    if (is_open && contact.gap > touching) return;
     const auto index = static_cast<std::size_t>(contact.contact);
     AccumulatedSlip& slip = slips[index];
     slip.normal = normal_of(contact);
@@ -42,10 +44,14 @@ void accumulate_slip(const ContactModel& model, const std::vector<AccumulatedSli
     // What a sticking contact slides is rounding, or the rest of a slip that has come to its end.
     if (contact.status != ContactStatus::kStick)
       slip.way += contact.slid - slip.normal.dot(contact.slid) * slip.normal;
-    if (slip.way.isZero(0)) continue;
+    if (slip.way.isZero(0)) return;
     const auto tangents = model.contact_tangents(contact.contact, slip.normal);
     contact.accumulated_slip = {tangents[0].dot(slip.way), tangents[1].dot(slip.way)};
-  }
+  };
+  const int count = static_cast<int>(result.contacts.size());
+  run_numbers(model.workers().get(), count, kGrain, [&](int begin, int end) {
+    for (int k = begin; k < end; ++k) add_up(result.contacts[k]);
+  });
 }
 
 }  // namespace stiction

@@ -99,6 +99,8 @@ constexpr double kStandShare = 100;
 /// Shares of the energy of free motion up to which impulses may hold things at rest, and above
 /// which what moved in the step before moves now.
 constexpr double kStandstill = 1e-16, kMotion = 1e-2;
+/// Above which Newton's method on the bodies is given up soon: what hardly moves is worth its time.
+constexpr double kCreep = 1e-9;
 
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
@@ -136,9 +138,10 @@ struct Traits {
   bool is_small() const { return num_lemke_rows <= kMaxLemkeRows; }  // for pivoting
   bool is_step = false;                                              // of a simulation
   bool is_impact = false;                                            // takes no time
-  bool is_warm = false;   // there are impulses to start from
-  bool is_loose = false;  // some sweeps will do for what moves
-  bool is_rough = false;  // many of them mostly will
+  bool is_warm = false;    // there are impulses to start from
+  bool is_loose = false;   // some sweeps will do for what moves
+  bool is_rough = false;   // many of them mostly will
+  bool is_moving = false;  // by the velocities before the step
   /// Sweeps over machines creep.
   bool is_machine() const { return 10 * num_joint_rows > num_contacts; }
   bool is_precise_at_rest() const { return num_contacts <= kSomeDiscs && !is_loose; }
@@ -218,7 +221,7 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
   if (has_many_discs && traits.is_step && !traits.is_machine()) return kForManyMovingDiscs;
   if (has_many_discs && is_tight) return kForManyDiscs;
   const bool has_some_discs = traits.is_smooth && traits.num_contacts > kSomeDiscs;
-  if (has_some_discs && traits.is_step && traits.is_rough && !traits.is_machine())
+  if (has_some_discs && traits.is_moving && traits.is_rough && !traits.is_machine())
     return kForMovingDiscs;
   if (traits.is_smooth) return kForDiscs;
   if (prefers_exact && is_small) return kForSmallPlanes;
@@ -415,6 +418,7 @@ class AutoSolver::Team {
     traits.is_warm = !has_zero_impulses(start);
     traits.is_loose = enough_ >= kSweepable;
     traits.is_rough = enough_ >= kRough;
+    traits.is_moving = is_for_steps_ && moved_before(problem);
     const std::span<const Method> quick = choose_for_steps(traits);
     const std::span<const Method> chain = choose_chain(traits, prefers_exact_, is_tight_);
     const int num_quick = static_cast<int>(quick.size()), place = level - num_quick;
@@ -426,7 +430,7 @@ class AutoSolver::Team {
     if (method == Method::kLemke && traits.num_lemke_rows > kMaxPatientLemkeRows) return true;
     if (method == Method::kColdNewton && !traits.is_warm) return true;
     if (traits.is_step && is_hopeless(method, traits)) return true;
-    if (method == Method::kBodyNewton && traits.is_loose && moved_before(problem)) return true;
+    if (method == Method::kBodyNewton && traits.is_loose && traits.is_moving) return true;
     const bool is_last = method == Method::kColdSweeps || method == Method::kPatientNewton;
     if (is_last && (!traits.is_step || traits.num_contacts > kMostColdDiscs)) return true;
     report.stage = std::max(report.stage, level);
@@ -447,7 +451,8 @@ class AutoSolver::Team {
     solver(method).set_time_limit(seconds);
     body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
     body_newton_.set_leaves_motion(place < 0 && traits.num_contacts > kSomeDiscs);
-    body_newton_.set_gives_up_soon(traits.num_contacts > kSomeDiscs);
+    body_newton_.set_gives_up_soon(traits.num_contacts > kSomeDiscs && is_for_steps_ &&
+                                   !before_.empty() && measure_motion_before(problem) > kCreep);
     run(problem, solver(method),
         is_cold     ? cold_
         : is_newton ? start
