@@ -451,8 +451,9 @@ class AutoSolver::Team {
     solver(method).set_time_limit(seconds);
     body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
     body_newton_.set_leaves_motion(place < 0 && traits.num_contacts > kSomeDiscs);
-    body_newton_.set_gives_up_soon(traits.num_contacts > kSomeDiscs && is_for_steps_ &&
-                                   !before_.empty() && measure_motion_before(problem) > kCreep);
+    body_newton_.set_gives_up_soon(traits.num_contacts > kSomeDiscs && traits.is_rough &&
+                                   is_for_steps_ && !before_.empty() &&
+                                   measure_motion_before(problem) > kCreep);
     run(problem, solver(method),
         is_cold     ? cold_
         : is_newton ? start

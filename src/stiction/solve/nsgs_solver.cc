@@ -28,9 +28,10 @@ constexpr int kAndersonPatience = 40;
 
 /// β of momentum. In piles whose contacts change from stick to slip and back 0.9 keeps some of them
 /// changing for ever, and 0.7 takes half as many sweeps again. Below the fine tolerance, where it
-/// is a matter of hundreds of sweeps, it may be larger if contacts that slide are held back by this
-/// share of their way (docs/decisions/0027-single-precision-and-momentum.md).
-constexpr double kMomentum = 0.8, kFineMomentum = 0.88, kFineHold = 0.5;
+/// is a matter of hundreds of sweeps, and as far as single precision goes it may be larger if
+/// contacts that slide are held back by this share of their way
+/// (docs/decisions/0027-single-precision-and-momentum.md).
+constexpr double kMomentum = 0.8, kFineMomentum = 0.88, kFineHold = 0.45;
 constexpr double kFineTolerance = 1e-4;
 
 /// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
@@ -231,9 +232,10 @@ bool NsgsSolver::is_rough() const {
 
 /// How far sweeps carry on, and how much contacts are held back.
 void NsgsSolver::choose_momentum() {
-  const bool is_fine = is_packed() && options_.tolerance < kFineTolerance;
+  const bool is_fine = is_packed() && is_rough() && options_.tolerance < kFineTolerance;
   const bool is_held = is_fine && acceleration() == Acceleration::kMomentum;
   with_packs([&](auto& desk) { desk.packs.set_hold(is_held ? kFineHold : 0); });
+  way_ = is_held ? 1 - kFineHold : 1;
   with_accelerator([&](auto& accelerator, auto) {
     accelerator.set_momentum(is_fine ? kFineMomentum : kMomentum);
   });
@@ -268,7 +270,7 @@ bool NsgsSolver::has_changes() const { return is_packed() && asks_certificate(op
 /// less than what it changed, and of 180 such answers he refused 9.
 bool NsgsSolver::is_promising(int number) const {
   return has_changes() && options_.asks_judge && !is_extrapolated_ &&
-         number >= options_.least_sweeps && change_ <= promising_ * target_ &&
+         number >= options_.least_sweeps && change_ <= promising_ * way_ * way_ * target_ &&
          number - last_evaluation_ < kLongestGap;
 }
 
