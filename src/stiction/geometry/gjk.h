@@ -21,7 +21,8 @@ struct DifferencePoint {
   Eigen::Vector3d a, b, w;
 };
 
-/// At most four points with weights ≥ 0 of sum 1.
+/// At most four points with weights ≥ 0 of sum 1. Four hold the origin: then A and B have
+/// point_a() = point_b() in common.
 struct Simplex {
   std::array<DifferencePoint, 4> points;
   std::array<double, 4> weights;
@@ -182,6 +183,18 @@ inline void reduce(Simplex& simplex, const Nearest& nearest) {
   simplex.count = nearest.count;
 }
 
+/// Weights of the origin in a tetrahedron that holds it and is not flat: the volumes opposite to
+/// its points, of equal signs but for rounding.
+inline void weigh_origin(Simplex& simplex) {
+  double sum = 0;
+  for (const auto& [i, j, k, opposite] : kTetrahedronFaces) {
+    const Vector3d &p = simplex.points[i].w, &q = simplex.points[j].w, &r = simplex.points[k].w;
+    simplex.weights[opposite] = std::abs(p.cross(q).dot(r));
+    sum += simplex.weights[opposite];
+  }
+  for (double& weight : simplex.weights) weight /= sum;
+}
+
 inline bool contains(const Simplex& simplex, const Vector3d& w) {
   for (int i = 0; i < simplex.count; ++i) {
     if (simplex.points[i].w == w) return true;
@@ -226,6 +239,7 @@ GjkResult run_gjk(Support&& support, const Eigen::Vector3d& guess, const GjkOpti
     const bool holds_origin = !gjk_internal::find_nearest(simplex, nearest);
     // A plane that separates shows that the origin is not in C.
     if (holds_origin && !(lower > 0) && !gjk_internal::is_flat(simplex)) {
+      gjk_internal::weigh_origin(simplex);
       result.touches = true;
       return result;
     }
