@@ -192,5 +192,37 @@ TEST(SlowConvexMeshReference, WhatLiesAcrossAnEdgeTouchesWhereItDoesOnTheBox) {
   compare_all_across_edges(4, testing::fewer_sanitized(60000));
 }
 
+/// A capsule across the rim of a sheet, or beside its corner: the contact is half way between the
+/// rim and what of the capsule is nearest to it, which may be an end or the axis, not both. Along a
+/// rim both ends count, also the one that is higher.
+TEST(ConvexMeshReference, CapsulesTouchRimsWithWhatIsNearest) {
+  Mesh sheet;
+  sheet.vertices = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+  sheet.triangles = {{0, 1, 2}, {0, 2, 3}};
+  const CollisionShape surface{Shape(sheet)};
+  Random random(5);
+  int num_compared = 0;
+  for (int i = 0; i < testing::fewer_sanitized(20000); ++i) {
+    const double radius = 0.02, half = random.uniform(0.001, 0.05);
+    const CollisionShape a(Capsule{.radius = radius, .length = 2 * half});
+    const Pose pose{.position = {1 + random.uniform(-0.01, 0.04), 1.1 * random.uniform(),
+                                 0.02 * random.uniform(-1, 1)},
+                    .rotation = random_rotation(random)};
+    const Vector3d axis = pose.rotation.col(2);
+    if (std::abs(axis.x()) > 0.95 || std::abs(axis.y()) > 0.95) continue;  // along a rim
+    for (const ContactCandidate& touch :
+         contacts_of(a, pose, surface, {}, {.reach = 5e-3}).candidates) {
+      if (std::abs(touch.normal.z()) > 1 - 1e-9) continue;  // of the face
+      if (touch.gap < -0.5 * radius) continue;              // the axis may have passed the rim
+      ++num_compared;
+      const double place = std::clamp(axis.dot(touch.point - pose.position), -half, half);
+      EXPECT_NEAR((touch.point - pose.position - place * axis).norm() - radius, touch.gap / 2,
+                  1e-12)
+          << "case " << i;
+    }
+  }
+  EXPECT_GT(num_compared, testing::fewer_sanitized(1000));
+}
+
 }  // namespace
 }  // namespace stiction
