@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -51,9 +52,7 @@ double smallest_of_all(const ContactList& list) {
   return smallest;
 }
 
-/// Slightly tilted, or turned in any way.
-Eigen::Matrix3d random_tilt(Random& random, double angle) {
-  if (random.chance(0.5)) return random_rotation(random);
+Eigen::Matrix3d slight_tilt(Random& random, double angle) {
   const double yaw = random.uniform(0, 6.3), towards = random.uniform(0, 6.3);
   return (AngleAxisd(random.uniform(0, angle), Vector3d(std::cos(towards), std::sin(towards), 0)) *
           AngleAxisd(yaw, Vector3d::UnitZ()))
@@ -79,7 +78,7 @@ void compare_near_corner(const Solid& solid, const CollisionShape& a, int seed, 
     const double around = random.uniform(0, 6.3), away = random.uniform(0, 0.35);
     Pose pose{.position = solid.corner + Vector3d(away * std::cos(around), away * std::sin(around),
                                                   0.3 + 0.1 * random.uniform(-1, 1)),
-              .rotation = random_tilt(random, 0.1)};
+              .rotation = random.chance(0.5) ? random_rotation(random) : slight_tilt(random, 0.1)};
     const SignedDistance d = bring_to(wanted, a, solid.convex, pose);
     if (is_apart != (d.gap > 0)) continue;
     ++num_compared;
@@ -133,6 +132,96 @@ TEST(ConvexMeshReference, ACornerJustBesideTheEndOfACylinderTouchesItsRim) {
                 distance, 1e-12)
         << reach;
   }
+}
+
+/// A shape that lies across an edge of the block touches there first. What else of it is over the
+/// block, or has sunk in, has its contact on the mesh where it has one on the box. Places that are
+/// `apart` [m] count as one.
+void compare_across_edge(const CollisionShape& a, double apart, int seed, int cases) {
+  const Solid block = make_block();
+  Random random(seed);
+  int num_compared = 0;
+  for (int i = 0; i < cases; ++i) {
+    constexpr double kReach = 5e-3;
+    const bool is_apart = random.chance(0.5);
+    const double wanted =
+        is_apart ? random.uniform(0, 0.8) * kReach : -std::pow(10, random.uniform(-7, -1.7));
+    Pose pose{.position = {random.uniform(-0.7, 0.7), random.uniform(-0.6, 0.6), 0.45},
+              .rotation = slight_tilt(random, 0.15)};
+    const SignedDistance d = bring_to(wanted, a, block.convex, pose);
+    constexpr double kSlightTilt = 0.98;  // cosine: what is steeper does not come down beside
+    if (is_apart != (d.gap > 0) || !(d.normal.z() > kSlightTilt)) continue;
+    const ContactList on_box = contacts_of(a, pose, block.convex, {}, {.reach = kReach}),
+                      on_mesh = contacts_of(a, pose, block.mesh, {}, {.reach = kReach});
+    for (const ContactCandidate& wanted_one : on_box.candidates) {
+      if (wanted_one.gap > (is_apart ? 0.9 * kReach : 0)) continue;
+      if (!(wanted_one.normal.z() > kSlightTilt)) continue;  // of a side
+      ++num_compared;
+      const auto is_same = [&](const ContactCandidate& other) {
+        return (other.point - wanted_one.point).norm() < apart &&
+               other.normal.dot(wanted_one.normal) > 0.95;
+      };
+      ASSERT_TRUE(std::any_of(on_mesh.candidates.begin(), on_mesh.candidates.end(), is_same))
+          << "case " << i << ": no contact at " << wanted_one.point.transpose() << ", gap "
+          << wanted_one.gap << ", depth " << -d.gap;
+    }
+  }
+  EXPECT_GT(num_compared, cases);
+}
+
+void compare_all_across_edges(int seed, int cases) {
+  Convex prism;
+  for (int i = 0; i < 8; ++i) {
+    const double angle = 0.1 + i * std::numbers::pi / 4;
+    for (const double z : {-0.15, 0.15}) {
+      prism.points.push_back({0.3 * std::cos(angle), 0.3 * std::sin(angle), z});
+    }
+  }
+  // A fiftieth of the size of polytopes, a quarter of the radius of an end; as detected, half way
+  // between surfaces that are up to 20 mm apart.
+  compare_across_edge(CollisionShape(Box{{0.6, 0.5, 0.3}}), 0.04, seed, cases);
+  compare_across_edge(CollisionShape{Shape(prism)}, 0.04, seed, cases);
+  compare_across_edge(CollisionShape(Cylinder{.radius = 0.3, .length = 0.3}), 0.1, seed, cases);
+}
+
+TEST(ConvexMeshReference, WhatLiesAcrossAnEdgeTouchesWhereItDoesOnTheBox) {
+  compare_all_across_edges(3, testing::fewer_sanitized(4000));
+}
+
+TEST(SlowConvexMeshReference, WhatLiesAcrossAnEdgeTouchesWhereItDoesOnTheBox) {
+  compare_all_across_edges(4, testing::fewer_sanitized(60000));
+}
+
+/// A capsule across the rim of a sheet, or beside its corner: the contact is half way between the
+/// rim and what of the capsule is nearest to it, which may be an end or the axis, not both. Along a
+/// rim both ends count, also the one that is higher.
+TEST(ConvexMeshReference, CapsulesTouchRimsWithWhatIsNearest) {
+  Mesh sheet;
+  sheet.vertices = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+  sheet.triangles = {{0, 1, 2}, {0, 2, 3}};
+  const CollisionShape surface{Shape(sheet)};
+  Random random(5);
+  int num_compared = 0;
+  for (int i = 0; i < testing::fewer_sanitized(20000); ++i) {
+    const double radius = 0.02, half = random.uniform(0.001, 0.05);
+    const CollisionShape a(Capsule{.radius = radius, .length = 2 * half});
+    const Pose pose{.position = {1 + random.uniform(-0.01, 0.04), 1.1 * random.uniform(),
+                                 0.02 * random.uniform(-1, 1)},
+                    .rotation = random_rotation(random)};
+    const Vector3d axis = pose.rotation.col(2);
+    if (std::abs(axis.x()) > 0.95 || std::abs(axis.y()) > 0.95) continue;  // along a rim
+    for (const ContactCandidate& touch :
+         contacts_of(a, pose, surface, {}, {.reach = 5e-3}).candidates) {
+      if (std::abs(touch.normal.z()) > 1 - 1e-9) continue;  // of the face
+      if (touch.gap < -0.5 * radius) continue;              // the axis may have passed the rim
+      ++num_compared;
+      const double place = std::clamp(axis.dot(touch.point - pose.position), -half, half);
+      EXPECT_NEAR((touch.point - pose.position - place * axis).norm() - radius, touch.gap / 2,
+                  1e-12)
+          << "case " << i;
+    }
+  }
+  EXPECT_GT(num_compared, testing::fewer_sanitized(1000));
 }
 
 }  // namespace

@@ -65,18 +65,17 @@ class CurvedOnTriangle {
   }
 
   /// What of the triangle is under an end that is slightly tilted over another one.
-  void collect_under(int end) {
+  void collect_under(const TiltedSide& end) {
     const double slack = possible_turn(query_, 2 * query_.a.half().x());
-    const Vector3d up = (end == 1 ? 1 : -1) * query_.pose_sa.rotation.col(2);
-    const double apart = query_.a.half().x() / 4;
+    const Vector3d up = (end.side == 1 ? 1 : -1) * query_.pose_sa.rotation.col(2);
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
           is_under_end(t_.corners[k]) && vertex_allows(query_, t_.ids[k], up, slack) &&
-          may_come_down(t_.corners[k], up, apart)) {
+          may_come_down(t_.corners[k], end, up)) {
         add_candidate(query_, {.a = flat_end(up), .b = make_point_feature(t_.corners[k])},
                       code(FeatureCode::Kind::kFace, 0), surface_vertex_code(t_.ids[k]));
       }
-      add_ends_of_chord(k, up, apart);
+      add_ends_of_chord(k, end, up);
     }
   }
 
@@ -106,6 +105,10 @@ class CurvedOnTriangle {
     }
     if (axis.kind == Kind::kEdge) add_edge(axis.half_edge, axis.n);
     if (axis.kind == Kind::kVertex) add_vertex(axis.half_edge, axis.n);
+    const bool is_flat = axis.kind != Kind::kEdge && axis.kind != Kind::kVertex;
+    if (!is_flat && query_.a.kind() == ShapeKind::kCylinder) {
+      tilt_over_region(query_, near_, axis.n, axis.separation);
+    }
   }
 
   double face_separation(const NearTriangle& near) const {
@@ -392,7 +395,7 @@ class CurvedOnTriangle {
       add_candidate(query_,
                     {.a = point_of_a(query_, lowest, 0), .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
-      note_tilted_end(n);
+      note_tilted_end(n, t_.corners[k]);
     }
   }
 
@@ -408,13 +411,15 @@ class CurvedOnTriangle {
     add_candidate(query_, candidate, code(FeatureCode::Kind::kWhole, 0), code_s);
   }
 
-  void note_tilted_end(const Vector3d& n) {
+  void note_tilted_end(const Vector3d& n, const Vector3d& place) {
     const double cosine = query_.pose_sa.rotation.col(2).dot(n);
-    if (std::abs(cosine) > kSlightTilt) note_tilted(query_, cosine > 0 ? 1 : 0);
+    if (std::abs(cosine) > kSlightTilt) {
+      note_tilted(query_, cosine > 0 ? 1 : 0, separation(n, place));
+    }
   }
 
   /// Where an edge leaves the end of the cylinder.
-  void add_ends_of_chord(int k, const Vector3d& up, double apart) {
+  void add_ends_of_chord(int k, const TiltedSide& end, const Vector3d& up) {
     const int half_edge = 3 * near_.index + k;
     if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) return;
     const Vector3d start = t_.corners[k], edge = t_.corners[(k + 1) % 3] - start;
@@ -424,7 +429,7 @@ class CurvedOnTriangle {
     if (!(across.norm() > 0.1) || !edge_allows(query_, half_edge, across.normalized(), kStrict)) {
       return;
     }
-    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(up), 4, apart);
+    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(up), 4, &end);
   }
 
   struct Chord {
@@ -469,9 +474,10 @@ class CurvedOnTriangle {
 
   /// Both ends of what an edge and a flat part have in common, numbered along the line, whichever
   /// way a triangle has it. Where the edge goes on straight the next triangle has the end. With
-  /// `apart` > 0 [m]: only what may come down.
+  /// `tilted`: only what may come down.
   void add_ends(int half_edge, const Vector3d& along, double length, const Chord& chord,
-                const ContactFeature& feature, int first_index, double apart = 0) {
+                const ContactFeature& feature, int first_index,
+                const TiltedSide* tilted = nullptr) {
     if (chord.from > chord.to) return;
     const int k = half_edge % 3;
     const Vector3d up = -(query_.pose_sa.rotation * feature.direction);
@@ -484,7 +490,7 @@ class CurvedOnTriangle {
       const bool goes_on =
           end == 0 ? place <= 0 && is_straight(k) : place >= length && is_straight((k + 1) % 3);
       const Vector3d point = t_.corners[k] + place * along;
-      if (goes_on || (apart > 0 && !may_come_down(point, up, apart))) continue;
+      if (goes_on || (tilted != nullptr && !may_come_down(point, *tilted, up))) continue;
       add_candidate(query_, {.a = feature, .b = make_point_feature(point)},
                     code(FeatureCode::Kind::kOther, first_index + (is_turned ? 1 - end : end)),
                     surface_edge_code(query_, half_edge));
@@ -506,7 +512,7 @@ class CurvedOnTriangle {
         add_candidate(query_, {.a = flat_end(n), .b = corner}, code(FeatureCode::Kind::kFace, 0),
                       code_s);
       }
-      note_tilted_end(n);
+      note_tilted_end(n, t_.corners[k]);
     } else if (query_.a.kind() == ShapeKind::kEllipsoid) {
       add_ellipsoid(corner, n, t_.corners[k], code_s);
     } else if (is_on_mantle(n)) {
@@ -517,12 +523,13 @@ class CurvedOnTriangle {
                     {.a = point_of_a(query_, lowest_of_a(query_, n), 0),
                      .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
-      note_tilted_end(n);
+      note_tilted_end(n, t_.corners[k]);
     }
   }
 
-  bool may_come_down(const Vector3d& point, const Vector3d& up, double apart) const {
-    return may_come_down_on(query_, point, query_.center - query_.a.half().z() * up, up, apart);
+  bool may_come_down(const Vector3d& point, const TiltedSide& end, const Vector3d& up) const {
+    return may_come_down_on(query_, end, point, query_.center - query_.a.half().z() * up, up,
+                            query_.a.half().x() / 4);
   }
 
   bool is_under_end(const Vector3d& corner) const {
@@ -578,7 +585,7 @@ void collect_curved(SurfaceQuery& query) {
   for (std::size_t i = 0; i < overlaps.size(); ++i) {
     CurvedOnTriangle(query, overlaps[i].near).emit(overlaps[i]);
   }
-  const std::vector<int>& tilted = query.workspace.tilted;
+  const std::vector<TiltedSide>& tilted = query.workspace.tilted;
   for (std::size_t end = 0; end < tilted.size(); ++end) {
     for (std::size_t i = 0; i < query.workspace.triangles.size(); ++i) {
       const NearTriangle near = query.workspace.triangles[i];
