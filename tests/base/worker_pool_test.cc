@@ -76,7 +76,9 @@ TEST(WorkerPool, WorkersHelpWithTheSharesOfOthers) {
   std::vector<int> who(10, -1);
   pool.run(10, [&](int number, int worker) {
     who[number] = worker;
-    while (worker == 1 && num_done < 9) std::this_thread::yield();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (worker == 1 && num_done < 9 && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::yield();
     ++num_done;
   });
   EXPECT_EQ(num_done, 10);

@@ -25,9 +25,6 @@ constexpr double kReachMargin = 1.25, kSmallestReach = 1e-3;
 /// Directions of patches part shapes as far as their gaps say, up to this share of the size.
 constexpr double kSeparationRounding = 1e-12;
 
-/// Contacts that one task takes: some ten microseconds.
-constexpr int kGrain = 64;
-
 /// Mixes the bits of x (splitmix64; Steele, Lea, Flood 2014).
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
@@ -309,7 +306,7 @@ void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
 /// Laws and keys of contacts from `first` on.
 void ContactModel::complete_from(std::size_t first) {
   const int count = static_cast<int>(detected_.size() - first);
-  run_numbers(workers_.get(), count, kGrain, [&](int begin, int end) {
+  run_numbers(workers_.get(), count, kContactGrain, [&](int begin, int end) {
     for (int j = begin; j < end; ++j) complete(detected_[first + j]);
   });
 }
@@ -388,18 +385,19 @@ void ContactModel::evaluate_all_gaps(double t, const VectorXd& q, VectorRef gaps
   evaluate_fixed_gaps(t, q, gaps);
   if (detected_.empty()) return;
   double* detected = gaps.data() + num_fixed_contacts();
-  run_numbers(workers_.get(), static_cast<int>(detected_.size()), kGrain, [&](int begin, int end) {
-    PairPoses poses(t, q);
-    for (int j = begin; j < end; ++j) {
-      const DetectedContact& contact = detected_[j];
-      const PartWithSurfaces& part = surfaces_[contact.part];
-      const auto& objects = part.surfaces->objects();
-      poses.look_at(parts()[part.part], *part.surfaces, contact.a, contact.b);
-      detected[j] = evaluate_touch(contact.candidate, *objects[contact.a].shape, poses.pose_a,
-                                   *objects[contact.b].shape, poses.pose_b)
-                        .gap;
-    }
-  });
+  run_numbers(
+      workers_.get(), static_cast<int>(detected_.size()), kContactGrain, [&](int begin, int end) {
+        PairPoses poses(t, q);
+        for (int j = begin; j < end; ++j) {
+          const DetectedContact& contact = detected_[j];
+          const PartWithSurfaces& part = surfaces_[contact.part];
+          const auto& objects = part.surfaces->objects();
+          poses.look_at(parts()[part.part], *part.surfaces, contact.a, contact.b);
+          detected[j] = evaluate_touch(contact.candidate, *objects[contact.a].shape, poses.pose_a,
+                                       *objects[contact.b].shape, poses.pose_b)
+                            .gap;
+        }
+      });
 }
 
 /// Once for every shape: there are more contacts than shapes.
@@ -423,7 +421,7 @@ void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& tou
       touches.placed.push_back({contact.part, object});
     }
   }
-  run_numbers(workers_.get(), static_cast<int>(touches.placed.size()), kGrain,
+  run_numbers(workers_.get(), static_cast<int>(touches.placed.size()), kContactGrain,
               [&](int begin, int end) {
                 for (int k = begin; k < end; ++k) {
                   const PartWithSurfaces& part = surfaces_[touches.placed[k].part];
@@ -447,16 +445,18 @@ void ContactModel::evaluate_touches(double t, const VectorXd& q, ContactTouches&
   touches.q = q;
   place_shapes(t, q, touches);
   Touch* detected = touches.touches.data() + num_fixed_contacts();
-  run_numbers(workers_.get(), static_cast<int>(detected_.size()), kGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j) {
-      const DetectedContact& contact = detected_[j];
-      const PartWithSurfaces& part = surfaces_[contact.part];
-      const CollisionObject* objects = part.surfaces->objects().data();
-      const Pose* poses = touches.shapes.data() + part.first_object;
-      detected[j] = evaluate_touch(contact.candidate, *objects[contact.a].shape, poses[contact.a],
-                                   *objects[contact.b].shape, poses[contact.b]);
-    }
-  });
+  run_numbers(workers_.get(), static_cast<int>(detected_.size()), kContactGrain,
+              [&](int begin, int end) {
+                for (int j = begin; j < end; ++j) {
+                  const DetectedContact& contact = detected_[j];
+                  const PartWithSurfaces& part = surfaces_[contact.part];
+                  const CollisionObject* objects = part.surfaces->objects().data();
+                  const Pose* poses = touches.shapes.data() + part.first_object;
+                  detected[j] =
+                      evaluate_touch(contact.candidate, *objects[contact.a].shape, poses[contact.a],
+                                     *objects[contact.b].shape, poses[contact.b]);
+                }
+              });
 }
 
 void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) const {

@@ -28,6 +28,9 @@
 
 namespace stiction {
 
+/// Contacts that one task of a shared loop takes: some ten microseconds.
+constexpr int kContactGrain = 64;
+
 /// Where shapes touch at one configuration, with storage that is reused.
 struct ContactTouches {
   std::vector<Touch> touches;  // one per contact; of those that systems name without meaning

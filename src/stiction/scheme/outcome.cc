@@ -10,9 +10,6 @@
 namespace stiction {
 namespace {
 
-/// Contacts that one task takes: some ten microseconds.
-constexpr int kGrain = 64;
-
 /// rows(row_block) · x, for one row of a row block.
 double row_times(const StepProblem& problem, const BlockRows& rows, int row_block, int row,
                  const double* x) {
@@ -352,11 +349,12 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
   const std::vector<int>& indices = assembly.contact_indices();
   for (const int contact : indices) (void)outcome_of(contact, result);
   work_.resize(problem.num_contacts());
-  run_numbers(model_->workers().get(), problem.num_contacts(), kGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j)
-      work_[j] =
-          add_contact(assembly, solution, phase.share, j, result.contacts[slot_[indices[j]]]);
-  });
+  run_numbers(
+      model_->workers().get(), problem.num_contacts(), kContactGrain, [&](int begin, int end) {
+        for (int j = begin; j < end; ++j)
+          work_[j] =
+              add_contact(assembly, solution, phase.share, j, result.contacts[slot_[indices[j]]]);
+      });
   for (int j = 0; j < problem.num_contacts(); ++j)
     for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
       (i == 0 ? result.work.impact : result.work.friction) += work_[j].spent[i];
@@ -398,7 +396,7 @@ const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& res
   if (!std::is_sorted(result.contacts.begin(), result.contacts.end(), is_earlier))
     std::sort(result.contacts.begin(), result.contacts.end(), is_earlier);
   const int count = static_cast<int>(result.contacts.size());
-  run_numbers(model.workers().get(), count, kGrain, [&](int begin, int end) {
+  run_numbers(model.workers().get(), count, kContactGrain, [&](int begin, int end) {
     for (int k = begin; k < end; ++k) {
       ContactOutcome& outcome = result.contacts[k];
       outcome.key = model.contact_key(outcome.contact);

@@ -7,8 +7,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr int kGrain = 128;  // contacts that one task takes
-
 /// The vector, which lies in the plane of `from`, turned by the smallest rotation that takes the
 /// normal `from` to `to`: R x = x − (to·x) (from + to)/(1 + from·to) for x ⊥ from. Where the normal
 /// has turned over there is no smallest one; what lies in both planes is kept then.
@@ -49,7 +47,7 @@ void accumulate_slip(const ContactModel& model, const std::vector<AccumulatedSli
     contact.accumulated_slip = {tangents[0].dot(slip.way), tangents[1].dot(slip.way)};
   };
   const int count = static_cast<int>(result.contacts.size());
-  run_numbers(model.workers().get(), count, kGrain, [&](int begin, int end) {
+  run_numbers(model.workers().get(), count, kContactGrain, [&](int begin, int end) {
     for (int k = begin; k < end; ++k) add_up(result.contacts[k]);
   });
 }

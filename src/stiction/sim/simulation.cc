@@ -16,9 +16,6 @@
 namespace stiction {
 namespace {
 
-/// Contacts that one task takes.
-constexpr int kGrain = 128;
-
 /// Solvers get a margin: a step of a simulation may take several solves, and what is left of the
 /// error goes on into the next.
 constexpr double kSolverShare = 0.1;
@@ -412,9 +409,10 @@ const SchemeMemory& Simulation::recall() {
   memory_.substep = old.substep;
   memory_.joint_forces = old.joint_forces;
   memory_.keys.resize(model_.num_contacts());
-  run_numbers(model_.workers().get(), model_.num_contacts(), kGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j) memory_.keys[j] = model_.contact_key(j);
-  });
+  run_numbers(model_.workers().get(), model_.num_contacts(), kContactGrain,
+              [&](int begin, int end) {
+                for (int j = begin; j < end; ++j) memory_.keys[j] = model_.contact_key(j);
+              });
   if (memory_.keys == old.keys) {  // as a rule: nothing has come or gone
     memory_.contacts = old.contacts;
     memory_.contact_forces = old.contact_forces;
@@ -425,17 +423,18 @@ const SchemeMemory& Simulation::recall() {
   memory_.contacts.assign(old.contacts.empty() ? 0 : memory_.keys.size(), ContactStatus::kOpen);
   memory_.contact_forces.assign(old.contact_forces.empty() ? 0 : 3 * memory_.keys.size(), 0.0);
   memory_.slips.assign(old.slips.empty() ? 0 : memory_.keys.size(), {});
-  run_numbers(model_.workers().get(), model_.num_contacts(), kGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j) {
-      const int place = places_.find(memory_.keys[j]);
-      if (place < 0) continue;
-      if (!memory_.contacts.empty()) memory_.contacts[j] = old.contacts[place];
-      if (!memory_.contact_forces.empty())
-        std::copy_n(old.contact_forces.begin() + std::ptrdiff_t{3} * place, 3,
-                    memory_.contact_forces.begin() + std::ptrdiff_t{3} * j);
-      if (!memory_.slips.empty()) memory_.slips[j] = old.slips[place];
-    }
-  });
+  run_numbers(model_.workers().get(), model_.num_contacts(), kContactGrain,
+              [&](int begin, int end) {
+                for (int j = begin; j < end; ++j) {
+                  const int place = places_.find(memory_.keys[j]);
+                  if (place < 0) continue;
+                  if (!memory_.contacts.empty()) memory_.contacts[j] = old.contacts[place];
+                  if (!memory_.contact_forces.empty())
+                    std::copy_n(old.contact_forces.begin() + std::ptrdiff_t{3} * place, 3,
+                                memory_.contact_forces.begin() + std::ptrdiff_t{3} * j);
+                  if (!memory_.slips.empty()) memory_.slips[j] = old.slips[place];
+                }
+              });
   return memory_;
 }
 

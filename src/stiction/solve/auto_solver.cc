@@ -99,7 +99,8 @@ constexpr double kStandShare = 100;
 /// Shares of the energy of free motion up to which impulses may hold things at rest, and above
 /// which what moved in the step before moves now.
 constexpr double kStandstill = 1e-16, kMotion = 1e-2;
-/// Above which Newton's method on the bodies is given up soon: what hardly moves is worth its time.
+/// Above which Newton's method on the bodies is given up soon, also where it is to make precise
+/// what has come to rest: that will do so in the next step.
 constexpr double kCreep = 1e-9;
 
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
@@ -233,7 +234,8 @@ std::span<const Method> choose_chain(const Traits& traits, bool prefers_exact, b
 bool is_hopeless(Method method, const Traits& traits) {
   using enum Method;
   const bool is_last_resort = method == kNewton || method == kColdNewton ||
-                              method == kInteriorPoint || method == kPatientSweeps;
+                              method == kInteriorPoint ||
+                              (method == kPatientSweeps && !traits.is_machine());
   return is_last_resort && traits.is_smooth && traits.is_rough &&
          traits.num_contacts > kMostColdDiscs;
 }
@@ -439,8 +441,8 @@ class AutoSolver::Team {
       return true;
     }
     // Newton's method gets on better from the start than from where sweeps got stuck: measured, up
-    // to five times. Sweeps that what the step before left was of no use to begin from nothing,
-    // unless they ended for want of patience.
+    // to five times. Sweeps that what the step before left was of no use to begin from nothing, but
+    // at rough tolerances those before them mostly ended for want of patience.
     const bool is_newton = method == Method::kNewton || method == Method::kPreciseNewton;
     const bool goes_on = method == Method::kMoreSweeps && traits.is_warm && traits.is_rough;
     const bool is_cold = method == Method::kColdNewton || is_last ||
@@ -720,7 +722,7 @@ class AutoSolver::Team {
   std::vector<int> swap_;
   Traits traits_;  // see traits_of
   bool has_traits_ = false;
-  bool is_settling_vain_ = false;  // of this problem: was tried and failed
+  bool is_settling_vain_ = false;  // since begin(): was tried and failed
   bool prefers_exact_, is_for_steps_, is_tight_;
 };
 

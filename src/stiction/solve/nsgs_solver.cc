@@ -35,7 +35,7 @@ constexpr double kMomentum = 0.8, kFineMomentum = 0.88, kFineHold = 0.45;
 constexpr double kFineTolerance = 1e-4;
 
 /// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
-/// Momentum then begins anew, too: what its last point had of that drift would come back 1/(1 − β)
+/// Momentum then begins anew, too: what its last point had of that drift would come back β/(1 − β)
 /// times as large, with every time.
 constexpr int kRefresh = 100;
 

@@ -229,7 +229,9 @@ STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack<Real>& 
   Lanes slid[3];
   const Mask is_lost = slides & ~slide<Real>(law, q, direction, slides, slid);
   for (int a = 0; a < 3; ++a) {
-    slid[a] -= state.hold * (slid[a] - old[a]);
+    // What momentum has made negative does not pull.
+    const Lanes from = a == 0 && state.hold > 0 ? (old[0] > 0 ? old[0] : Lanes{}) : old[a];
+    slid[a] -= state.hold * (slid[a] - from);
     r[a] = is_open ? Lanes{} : sticks ? r[a] : slid[a];
   }
   if (any(is_lost)) solve_lanes<Real>(blocks, pack, state.unit, is_lost, u, q, old, r);
