@@ -92,10 +92,10 @@ void compare_near_corner(const Solid& solid, const CollisionShape& a, int seed, 
 }
 
 std::vector<Shape> shapes_near_corners() {
-  return {Shape(Cylinder{.radius = 0.3, .length = 0.3}),
-          Shape(Cylinder{.radius = 0.1, .length = 0.5}),
-          Shape(Cylinder{.radius = 0.03, .length = 0.5}), Shape(Ellipsoid{{0.1, 0.2, 0.3}}),
-          Shape(Capsule{.radius = 0.1, .length = 0.5})};
+  return {
+      Shape(Cylinder{.radius = 0.3, .length = 0.3}),  Shape(Cylinder{.radius = 0.1, .length = 0.5}),
+      Shape(Cylinder{.radius = 0.03, .length = 0.5}), Shape(Ellipsoid{{0.1, 0.2, 0.3}}),
+      Shape(Capsule{.radius = 0.1, .length = 0.5}),   Shape(Box{{0.6, 0.5, 0.3}})};
 }
 
 void compare_all_near_corners(int seed, int cases) {
@@ -131,6 +131,35 @@ TEST(ConvexMeshReference, ACornerJustBesideTheEndOfACylinderTouchesItsRim) {
     EXPECT_NEAR(smallest_of_all(contacts_of(cylinder, pose, block.mesh, {}, {.reach = reach})),
                 distance, 1e-12)
         << reach;
+  }
+}
+
+/// A corner beyond the border of a face by 0.3 µm or 0.7 µm: the face is as good a direction within
+/// a tie, but is not above the corner, only above the edges that fall from it.
+TEST(ConvexMeshReference, ACornerJustBesideAFaceOfABoxTouchesItsEdge) {
+  const Vector3d sides(0.6, 0.5, 0.3);
+  const CollisionShape box(Box{sides});
+  const Pose poses[] = {
+      {.position = {-0.39257280338943257, -0.5647756971163036, 0.58584463996561675},
+       .rotation = Eigen::Quaterniond(-0.31283540490473932, 0.80893150786427126,
+                                      0.18277747910097381, 0.46298619650699896)
+                       .toRotationMatrix()},
+      {.position = {-0.27691143312318572, -0.21546503802140859, 0.47579765452926914},
+       .rotation = Eigen::Quaterniond(0.96510123363379596, 0.00044999391774462106,
+                                      -0.046149218030386713, 0.25777830789106915)
+                       .toRotationMatrix()}};
+  const Solid block = make_block();
+  for (const Pose& pose : poses) {
+    const Vector3d in_box = pose.rotation.transpose() * (block.corner - pose.position);
+    const Vector3d beyond = (in_box.cwiseAbs() - sides / 2).cwiseMax(0);
+    EXPECT_GT(beyond.x(), 3e-7);
+    EXPECT_LT(beyond.x(), 8e-7);
+    EXPECT_EQ(beyond.y(), 0);
+    for (const double reach : {1e-3, 5e-3, 2e-2}) {
+      EXPECT_NEAR(smallest_of_all(contacts_of(box, pose, block.mesh, {}, {.reach = reach})),
+                  beyond.norm(), 1e-12)
+          << reach;
+    }
   }
 }
 
