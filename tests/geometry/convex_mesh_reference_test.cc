@@ -221,6 +221,31 @@ TEST(SlowConvexMeshReference, WhatLiesAcrossAnEdgeTouchesWhereItDoesOnTheBox) {
   compare_all_across_edges(4, testing::fewer_sanitized(60000));
 }
 
+/// Two edges touch, and a side of the box that is tilted over another edge is deeper there than
+/// what touches: that place has the contact of the block's upper side, as on the box, and no deeper
+/// one.
+TEST(ConvexMeshReference, NoTiltedSideIsDeeperThanWhatTouches) {
+  const CollisionShape box(Box{{0.6, 0.5, 0.3}});
+  const Pose poses[] = {
+      {.position = {0.45057277172724219, 0.064618123998323229, 0.48928339971380286},
+       .rotation = Eigen::Quaterniond(-0.42889417673843178, 0.062522189657473873,
+                                      0.029732018584701685, 0.90069793384418095)
+                       .toRotationMatrix()},
+      {.position = {-0.43930907192955077, 0.30619343853574077, 0.6192350478204216},
+       .rotation = Eigen::Quaterniond(0.48504944678828227, 0.49330904299845696,
+                                      -0.39584975611386658, 0.60388425451482042)
+                       .toRotationMatrix()}};
+  const Vector3d beside[] = {{0.47602, 0.4, 0.29965}, {-0.5, 0.38187, 0.29766}};
+  const Solid block = make_block();
+  for (int i = 0; i < 2; ++i) {
+    const ContactList list = contacts_of(box, poses[i], block.mesh, {}, {.reach = 5e-3});
+    EXPECT_NEAR(smallest_of_all(list), compute_distance(box, poses[i], block.convex, {}).gap, 1e-9);
+    EXPECT_TRUE(std::any_of(list.candidates.begin(), list.candidates.end(), [&](const auto& touch) {
+      return (touch.point - beside[i]).norm() < 1e-4 && touch.normal.z() > 1 - 1e-12;
+    })) << i;
+  }
+}
+
 /// A capsule across the rim of a sheet, or beside its corner: the contact is half way between the
 /// rim and what of the capsule is nearest to it, which may be an end or the axis, not both. Along a
 /// rim both ends count, also the one that is higher.
