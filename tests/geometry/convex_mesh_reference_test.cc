@@ -92,10 +92,10 @@ void compare_near_corner(const Solid& solid, const CollisionShape& a, int seed, 
 }
 
 std::vector<Shape> shapes_near_corners() {
-  return {Shape(Cylinder{.radius = 0.3, .length = 0.3}),
-          Shape(Cylinder{.radius = 0.1, .length = 0.5}),
-          Shape(Cylinder{.radius = 0.03, .length = 0.5}), Shape(Ellipsoid{{0.1, 0.2, 0.3}}),
-          Shape(Capsule{.radius = 0.1, .length = 0.5})};
+  return {
+      Shape(Cylinder{.radius = 0.3, .length = 0.3}),  Shape(Cylinder{.radius = 0.1, .length = 0.5}),
+      Shape(Cylinder{.radius = 0.03, .length = 0.5}), Shape(Ellipsoid{{0.1, 0.2, 0.3}}),
+      Shape(Capsule{.radius = 0.1, .length = 0.5}),   Shape(Box{{0.6, 0.5, 0.3}})};
 }
 
 void compare_all_near_corners(int seed, int cases) {
@@ -131,6 +131,35 @@ TEST(ConvexMeshReference, ACornerJustBesideTheEndOfACylinderTouchesItsRim) {
     EXPECT_NEAR(smallest_of_all(contacts_of(cylinder, pose, block.mesh, {}, {.reach = reach})),
                 distance, 1e-12)
         << reach;
+  }
+}
+
+/// A corner beyond the border of a face by 0.3 µm or 0.7 µm: the face is as good a direction within
+/// a tie, but is not above the corner, only above the edges that fall from it.
+TEST(ConvexMeshReference, ACornerJustBesideAFaceOfABoxTouchesItsEdge) {
+  const Vector3d sides(0.6, 0.5, 0.3);
+  const CollisionShape box(Box{sides});
+  const Pose poses[] = {
+      {.position = {-0.39257280338943257, -0.5647756971163036, 0.58584463996561675},
+       .rotation = Eigen::Quaterniond(-0.31283540490473932, 0.80893150786427126,
+                                      0.18277747910097381, 0.46298619650699896)
+                       .toRotationMatrix()},
+      {.position = {-0.27691143312318572, -0.21546503802140859, 0.47579765452926914},
+       .rotation = Eigen::Quaterniond(0.96510123363379596, 0.00044999391774462106,
+                                      -0.046149218030386713, 0.25777830789106915)
+                       .toRotationMatrix()}};
+  const Solid block = make_block();
+  for (const Pose& pose : poses) {
+    const Vector3d in_box = pose.rotation.transpose() * (block.corner - pose.position);
+    const Vector3d beyond = (in_box.cwiseAbs() - sides / 2).cwiseMax(0);
+    EXPECT_GT(beyond.x(), 3e-7);
+    EXPECT_LT(beyond.x(), 8e-7);
+    EXPECT_EQ(beyond.y(), 0);
+    for (const double reach : {1e-3, 5e-3, 2e-2}) {
+      EXPECT_NEAR(smallest_of_all(contacts_of(box, pose, block.mesh, {}, {.reach = reach})),
+                  beyond.norm(), 1e-12)
+          << reach;
+    }
   }
 }
 
@@ -190,6 +219,31 @@ TEST(ConvexMeshReference, WhatLiesAcrossAnEdgeTouchesWhereItDoesOnTheBox) {
 
 TEST(SlowConvexMeshReference, WhatLiesAcrossAnEdgeTouchesWhereItDoesOnTheBox) {
   compare_all_across_edges(4, testing::fewer_sanitized(60000));
+}
+
+/// Two edges touch, and a side of the box that is tilted over another edge is deeper there than
+/// what touches: that place has the contact of the block's upper side, as on the box, and no deeper
+/// one.
+TEST(ConvexMeshReference, NoTiltedSideIsDeeperThanWhatTouches) {
+  const CollisionShape box(Box{{0.6, 0.5, 0.3}});
+  const Pose poses[] = {
+      {.position = {0.45057277172724219, 0.064618123998323229, 0.48928339971380286},
+       .rotation = Eigen::Quaterniond(-0.42889417673843178, 0.062522189657473873,
+                                      0.029732018584701685, 0.90069793384418095)
+                       .toRotationMatrix()},
+      {.position = {-0.43930907192955077, 0.30619343853574077, 0.6192350478204216},
+       .rotation = Eigen::Quaterniond(0.48504944678828227, 0.49330904299845696,
+                                      -0.39584975611386658, 0.60388425451482042)
+                       .toRotationMatrix()}};
+  const Vector3d beside[] = {{0.47602, 0.4, 0.29965}, {-0.5, 0.38187, 0.29766}};
+  const Solid block = make_block();
+  for (int i = 0; i < 2; ++i) {
+    const ContactList list = contacts_of(box, poses[i], block.mesh, {}, {.reach = 5e-3});
+    EXPECT_NEAR(smallest_of_all(list), compute_distance(box, poses[i], block.convex, {}).gap, 1e-9);
+    EXPECT_TRUE(std::any_of(list.candidates.begin(), list.candidates.end(), [&](const auto& touch) {
+      return (touch.point - beside[i]).norm() < 1e-4 && touch.normal.z() > 1 - 1e-12;
+    })) << i;
+  }
 }
 
 /// A capsule across the rim of a sheet, or beside its corner: the contact is half way between the

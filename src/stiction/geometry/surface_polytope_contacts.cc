@@ -53,7 +53,7 @@ class PolytopeOnTriangle {
       if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
       emit(best_);
-      if (is_beyond_border(best_)) add_nearest(gjk);
+      if (is_beyond_border(best_, gjk)) add_nearest(gjk);
     } else if (best_.kind != SurfaceAxis::Kind::kNone) {
       query_.workspace.overlaps.push_back({.near = near_,
                                            .ids = t_.ids,
@@ -113,7 +113,10 @@ class PolytopeOnTriangle {
   }
 
   /// A face that is as good as what is nearest, but ends before it: it will have no contact there.
-  bool is_beyond_border(const SurfaceAxis& axis) const {
+  bool is_beyond_border(const SurfaceAxis& axis, const GjkResult& gjk) const {
+    if (axis.kind == SurfaceAxis::Kind::kFaceOfShape) {
+      return !is_under(axis.index, gjk.simplex.point_b());
+    }
     const bool is_face =
         axis.kind == SurfaceAxis::Kind::kFace || axis.kind == SurfaceAxis::Kind::kNeighbor;
     if (!is_face) return false;

@@ -217,8 +217,9 @@ bool is_apart_from_contacts(const SurfaceQuery& query, const Vector3d& point, co
 bool may_come_down_on(const SurfaceQuery& query, const TiltedSide& side, const Vector3d& point,
                       const Vector3d& on_side, const Vector3d& n, double apart) {
   const double gap = n.dot(on_side - point), reach = query.options.reach;
-  const double lowest = -std::max(reach, -side.separation);
-  if (gap > reach + query.tolerance || gap < lowest - query.tolerance) return false;
+  const double lowest = std::min(0.0, side.separation);
+  const double tie = 1e3 * query.tolerance + 1e-9 * query.a.size();
+  if (gap > reach + query.tolerance || gap < lowest - tie) return false;
   return is_apart_from_contacts(query, point, n, apart);
 }
 
