@@ -134,6 +134,21 @@ TEST(ConvexMeshReference, ACornerJustBesideTheEndOfACylinderTouchesItsRim) {
   }
 }
 
+/// Over one edge the depth has two minima that differ by 0.1 µm: a kink, where the mantle lies
+/// across the edge, and a smooth one of the rim. The kink is the smaller.
+TEST(ConvexMeshReference, ACylinderAcrossAnEdgeFindsTheKinkBesideAHill) {
+  const CollisionShape cylinder(Cylinder{.radius = 0.1, .length = 0.5});
+  const Pose pose{.position = {-0.29680120751026084, -0.49240611361513015, 0.55230346169307121},
+                  .rotation = Eigen::Quaterniond(0.68970117963364908, -0.031658021043987676,
+                                                 -0.010368349119529887, 0.72332741538812617)
+                                  .toRotationMatrix()};
+  const Vector3d axis = pose.rotation.col(2), n = axis.cross(Vector3d::UnitX()).normalized();
+  const Vector3d outward = n.y() < 0 ? n : Vector3d(-n);
+  const Solid block = make_block();
+  EXPECT_NEAR(smallest_of_all(contacts_of(cylinder, pose, block.mesh, {}, {.reach = 3e-4})),
+              outward.dot(pose.position - block.corner) - 0.1, 1e-9);  // closed form
+}
+
 /// A corner beyond the border of a face by 0.3 µm or 0.7 µm: the face is as good a direction within
 /// a tie, but is not above the corner, only above the edges that fall from it.
 TEST(ConvexMeshReference, ACornerJustBesideAFaceOfABoxTouchesItsEdge) {

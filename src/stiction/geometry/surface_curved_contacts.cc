@@ -248,23 +248,25 @@ class CurvedOnTriangle {
     }
   }
 
-  /// The maximum that is uphill of an angle.
+  /// The maximum that is uphill of an angle. The angle may be that of a kink, where rounding says
+  /// which of its two slopes is found: a step to one side could end on another hill.
   void consider_peak(int k, const EdgeArc& arc, double from, double least) {
     const auto slope = [&](double angle) {
       const Vector3d turn = std::cos(angle) * arc.outward - std::sin(angle) * arc.first;
       return turn.dot(lowest_of_a(query_, arc.direction(angle)) - t_.corners[k]);
     };
+    constexpr double kBeside = 100 * kStrict;
     const double step = arc.end / kNumSamples;
     double low = from, high = from;
     if (slope(from) > 0) {
-      high = std::min(arc.end, from + step);
+      high = std::min(arc.end, from + (slope(from + kBeside) > 0 ? step : kBeside));
       for (; high < arc.end && slope(high) > 0; high = std::min(arc.end, high + step)) low = high;
       // Beyond the edge something is better. At the end itself the slope may jump, as it does where
       // a mantle stands upright beside the rim of a height field.
-      if (from >= arc.end && slope(arc.end + 100 * kStrict) > 0) return;
+      if (from >= arc.end && slope(arc.end + kBeside) > 0) return;
     } else {
       if (from <= 0) return;  // the face is better
-      low = std::max(0.0, from - step);
+      low = std::max(0.0, from - (slope(from - kBeside) > 0 ? kBeside : step));
       for (; low > 0 && !(slope(low) > 0); low = std::max(0.0, low - step)) high = low;
     }
     for (int i = 0; i < 60 && high - low > 1e-16; ++i) {
