@@ -19,6 +19,7 @@
 #include "stiction/solve/lemke_solver.h"
 #include "stiction/solve/newton_solver.h"
 #include "stiction/solve/nsgs_solver.h"
+#include "stiction/solve/quick_discs.h"
 #include "stiction/solve/saddle_polish.h"
 
 namespace stiction {
@@ -90,6 +91,9 @@ constexpr int kAdmmIterations = 500;
 constexpr int kDirectRounds = 20;
 /// Of Newton's method over contacts: half a second.
 constexpr double kStepFlops = 2e9;
+/// Of first attempts at few contacts, relative to the largest impulse: at first, and where that is
+/// not enough, for what rests.
+constexpr double kQuickGoal = 1e-8, kQuickRest = 1e-10;
 /// What rests on forces of the step before has to be better: errors grow from step to step.
 constexpr double kRestShare = 1e-3;
 /// Of it, where velocities are zero and only forces may be wrong: those that a correction of
@@ -334,6 +338,7 @@ class AutoSolver::Team {
   explicit Team(const AutoOptions& options, WorkerPool* workers = nullptr)
       : judge_(options.tolerance, options.measure, workers),
         rest_judge_(kStandShare * rest_goal(options), StoppingMeasure::kVelocities, workers),
+        quick_judge_(rest_goal(options), precise(options.measure)),
         lemke_({.tolerance = options.tolerance, .measure = options.measure}),
         block_pivot_({.tolerance = options.tolerance, .measure = options.measure}),
         sweeps_(
@@ -516,6 +521,24 @@ class AutoSolver::Team {
     report.has_answer = true;
   }
 
+  /// A first attempt at what few contacts hold, from impulses of the step before.
+  void try_quick(const StepProblem& problem, StepSolution& solution, double& best,
+                 SolverReport& report) {
+    if (!is_for_steps_ || !QuickDiscs::is_for(problem)) return;
+    quick_judge_.forget_last();
+    const bool is_found =
+        quick_.try_solve(problem, solution, kQuickGoal, trial_, report.iterations) &&
+        (is_quick_accepted(problem) ||
+         (quick_.go_on(problem, kQuickRest, trial_, report.iterations) &&
+          is_quick_accepted(problem)));
+    if (!is_found) return;
+    best = 0;
+    limit_ = judge_.tolerance();
+    solution = trial_;
+    certifier_ = &quick_judge_.certifier();
+    report.has_answer = true;
+  }
+
   /// Who may have certified the best answer, since forget_certifier().
   const Certifier* certifier() const { return certifier_; }
   void forget_certifier() { certifier_ = nullptr; }
@@ -539,6 +562,14 @@ class AutoSolver::Team {
       solution = trial_;
       certifier_ = is_confirmed ? solver.certifier() : &judge_.certifier();
     }
+  }
+
+  /// What moves needs no better answer than others have.
+  bool is_quick_accepted(const StepProblem& problem) {
+    const double found = quick_judge_.measure(problem, trial_);
+    return found <= quick_judge_.tolerance() ||
+           (found <= enough_ &&
+            measure_motion(problem, trial_.w) > std::max(kMotion, kErrorShare * enough_));
   }
 
   /// Of the problem itself.
@@ -693,7 +724,7 @@ class AutoSolver::Team {
   }
 
   std::shared_ptr<SweepWorkshop> workshop_ = std::make_shared<SweepWorkshop>();
-  Acceptance judge_, rest_judge_;
+  Acceptance judge_, rest_judge_, quick_judge_;
   const Certifier* certifier_ = nullptr;
   LemkeSolver lemke_;
   BlockPivotSolver block_pivot_;
@@ -711,6 +742,7 @@ class AutoSolver::Team {
   NewtonSolver patient_newton_;
   SaddlePolish polish_;
   DirectAttempt direct_;
+  QuickDiscs quick_;
   StepSolution trial_;
   std::span<const double> before_;
   double enough_, acceptable_;
@@ -757,9 +789,11 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   if (whole_->stands_still(problem, solution)) return first;
   if (is_solved_at_once(problem, solution, first)) return first;
   prepare_start(problem, solution);
-  start_ = solution;
   SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
   double best = kInfinity;
+  whole_->try_quick(problem, solution, best, report);
+  if (best == 0) return {SolverStatus::kConverged, report.iterations, report.stage};
+  start_ = solution;
   int level = 0;
   // Taking a small problem apart costs as much as a first attempt at solving it.
   if (problem.num_rows() <= kSmallRows) {
@@ -932,6 +966,7 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
   if (level == 0 && desk.team->stands_still(desk.part, desk.solution)) best = 0;
   if (level == 0 && best != 0)
     desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
+  if (level == 0 && best != 0) desk.team->try_quick(desk.part, desk.solution, best, outcome.report);
   const bool is_solved = best == 0;
   outcome.was_tried = is_solved || desk.team->improve(desk.part, level, desk.start, desk.solution,
                                                       best, outcome.report, deadline_);

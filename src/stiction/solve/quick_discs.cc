@@ -1,0 +1,422 @@
+#include "stiction/solve/quick_discs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stiction/base/infinity.h"
+#include "stiction/solve/dense_lu.h"
+
+namespace stiction {
+namespace {
+
+/// ε relative to the mobility of a unit: an iteration leaves this share of what impulses are wrong
+/// by, and the factors lose as many digits, which the next iteration makes good.
+constexpr double kCompliance = 1e-5;
+
+/// What rows and contacts may be off by, relative to the largest impulse, for an answer to be worth
+/// showing to a judge; as long as each iteration gains so much. Statuses settle in a few steps, or
+/// go round in circles.
+constexpr double kUsable = 1e-4, kLeastGain = 0.5;
+constexpr int kMaxSteps = 10;
+
+double dot6(const double* a, const double* b) {
+  double sum = 0;
+  for (int k = 0; k < SmallLu::kSize; ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+/// C ← C + AᵀB.
+template <int kDim>
+void add_products(const double* a, const double* b, double* c) {
+  constexpr int kSize = SmallLu::kSize;
+  using Row = Eigen::Matrix<double, 1, kSize>;
+  for (int i = 0; i < kSize; ++i) {
+    Eigen::Map<Row> out(c + i * kSize);
+    Row row = out;
+    for (int k = 0; k < kDim; ++k) row += a[k * kSize + i] * Eigen::Map<const Row>(b + k * kSize);
+    out = row;
+  }
+}
+
+}  // namespace
+
+bool QuickDiscs::is_for(const StepProblem& problem) {
+  return problem.num_blocks() > 0 && problem.num_blocks() <= SmallLu::kMaxBlocks &&
+         problem.num_contacts() > 0 && problem.num_contacts() <= kMaxContacts &&
+         problem.num_bilateral() <= kMaxBilateral && problem.coupling.is_empty();
+}
+
+bool QuickDiscs::try_solve(const StepProblem& problem, const StepSolution& start, double goal,
+                           StepSolution& answer, int& iterations) {
+  if (!set_up(problem, start)) return false;
+  is_factored_ = false;
+  find_velocities(problem);
+  for (Unit& unit : units_) {
+    compute_velocity_at(unit);
+    guess_status(unit);
+  }
+  return go_on(problem, goal, answer, iterations);
+}
+
+bool QuickDiscs::go_on(const StepProblem& problem, double goal, StepSolution& answer,
+                       int& iterations) {
+  double error = kInfinity;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    if (!take_step(problem, iterations)) return false;
+    if (!review_all()) continue;
+    const double before = error;
+    error = settle(problem);
+    if (error <= goal || !(error <= kLeastGain * before)) break;
+  }
+  if (!(error <= kUsable)) return false;
+  write(problem, answer);
+  return true;
+}
+
+bool QuickDiscs::set_up(const StepProblem& problem, const StepSolution& start) {
+  if (!take_masses(problem)) return false;
+  units_.resize(problem.num_bilateral() + problem.num_contacts());
+  factors_.begin(problem.num_blocks());
+  for (int i = 0; i < problem.num_bilateral(); ++i) {
+    Unit& unit = units_[i];
+    unit.is_contact = false;
+    unit.bias = &problem.bias[i];
+    unit.compliance = &problem.compliance[i];
+    unit.lower = problem.lower[i];
+    unit.upper = problem.upper[i];
+    unit.before = {start.lambda[i], 0, 0};
+    unit.dim = 1;
+    if (!add_unit(problem.bilateral, i, unit)) return false;
+  }
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    Unit& unit = units_[problem.num_bilateral() + j];
+    const int row = problem.contacts.row_start(j), dim = problem.contacts.num_rows(j);
+    const bool is_disc = problem.section[j].kind == FrictionSection::Kind::kDisc;
+    unit.is_contact = true;
+    unit.mu = problem.mu[j];
+    unit.dim = unit.mu > 0 ? dim : 1;
+    if (unit.dim == 2 || (unit.dim == 3 && !is_disc)) return false;
+    unit.bias = &problem.contact_bias[row];
+    unit.compliance = &problem.contact_compliance[row];
+    unit.before = {};
+    std::copy_n(start.r.data() + row, unit.dim, unit.before.data());
+    if (!add_unit(problem.contacts, j, unit)) return false;
+  }
+  factors_.analyse();
+  return true;
+}
+
+bool QuickDiscs::take_masses(const StepProblem& problem) {
+  const int n = problem.num_blocks();
+  w_.resize(problem.num_dofs());
+  momentum_.resize(problem.num_dofs());
+  inverse_.resize(problem.num_dofs());
+  is_diagonal_.resize(n);
+  for (int b = 0; b < n; ++b) {
+    if (problem.block_size(b) != kSize) return false;
+    const double* mass = problem.mass_values.data() + problem.mass_start[b];
+    is_diagonal_[b] = is_diagonal_matrix(mass, kSize) ? 1 : 0;
+    for (int k = 0; k < kSize; ++k) inverse_[kSize * b + k] = 1 / mass[(kSize + 1) * k];
+    if (is_diagonal_[b]) continue;
+    mass_lu_.resize(static_cast<std::size_t>(n) * kSize * kSize);
+    swap_.resize(problem.num_dofs());
+    double* lu = mass_lu_.data() + static_cast<std::ptrdiff_t>(b) * kSize * kSize;
+    std::copy_n(mass, kSize * kSize, lu);
+    if (!factor_lu(lu, kSize, swap_.data() + kSize * b)) return false;
+  }
+  return true;
+}
+
+bool QuickDiscs::add_unit(const BlockRows& rows, int row_block, Unit& unit) {
+  const int begin = rows.entry_start(row_block), end = rows.entry_start(row_block + 1);
+  unit.num_pieces = end - begin;
+  if (unit.num_pieces < 1 || unit.num_pieces > 2) return false;
+  for (int e = begin; e < end; ++e) {
+    unit.body[e - begin] = rows.entry_block(e);
+    unit.rows[e - begin] = rows.entry_values(e);
+  }
+  if (unit.num_pieces == 2) factors_.couple(unit.body[0], unit.body[1]);
+  set_compliance(unit);
+  return unit.epsilon > 0 && std::isfinite(unit.epsilon);
+}
+
+/// By the diagonals of masses: the size of ω is enough.
+void QuickDiscs::set_compliance(Unit& unit) const {
+  double omega = 0, largest = 0;
+  for (int a = 0; a < unit.dim; ++a) {
+    double own = 0;
+    for (int e = 0; e < unit.num_pieces; ++e)
+      for (int k = 0; k < kSize; ++k) {
+        const double value = unit.rows[e][a * kSize + k];
+        own += value * value * inverse_[kSize * unit.body[e] + k];
+      }
+    omega = std::max(omega, own);
+    largest = std::max(largest, unit.compliance[a]);
+  }
+  unit.root = std::sqrt(omega + largest);
+  unit.epsilon = std::max(kCompliance * omega, largest);
+}
+
+void QuickDiscs::divide_by_mass(double* momentum) const {
+  for (std::size_t b = 0; b < is_diagonal_.size(); ++b) {
+    double* own = momentum + kSize * b;
+    if (is_diagonal_[b])
+      for (int k = 0; k < kSize; ++k) own[k] *= inverse_[kSize * b + k];
+    else
+      solve_lu_of_size<kSize>(mass_lu_.data() + kSize * kSize * b, kSize, swap_.data() + kSize * b,
+                              own);
+  }
+}
+
+/// Of the bodies under the impulses x̂.
+void QuickDiscs::find_velocities(const StepProblem& problem) {
+  std::fill(w_.begin(), w_.end(), 0.0);
+  for (Unit& unit : units_) unit.x = unit.before;
+  balance(problem);
+  w_.swap(momentum_);
+  divide_by_mass(w_.data());
+}
+
+void QuickDiscs::compute_velocity_at(Unit& unit) const {
+  for (int a = 0; a < unit.dim; ++a) {
+    double sum = unit.is_contact ? unit.bias[a] : -unit.bias[a];
+    for (int e = 0; e < unit.num_pieces; ++e)
+      sum += dot6(unit.rows[e] + a * kSize, w_.data() + kSize * unit.body[e]);
+    unit.u[a] = sum;
+  }
+}
+
+/// What x̂ and the velocities that it gives say together, by the natural map of the laws (T2)–(T4)
+/// with the mobility of the unit: what slides fast is not held by friction that is a bit too small.
+void QuickDiscs::guess_status(Unit& unit) {
+  const double effective_mass = 1 / (unit.root * unit.root);
+  Local z = {};
+  for (int a = 0; a < unit.dim; ++a)
+    z[a] = unit.before[a] - effective_mass * (unit.u[a] + unit.compliance[a] * unit.before[a]);
+  unit.x = unit.before;
+  if (!unit.is_contact) {
+    unit.status = z[0] > unit.lower && z[0] < unit.upper ? Status::kHolds : Status::kOff;
+    if (unit.status == Status::kOff) unit.x[0] = z[0] <= unit.lower ? unit.lower : unit.upper;
+    return;
+  }
+  unit.status = z[0] > 0 ? Status::kHolds : Status::kOff;
+  if (unit.dim == 1 || !(z[0] > 0) || std::hypot(z[1], z[2]) <= unit.mu * z[0]) return;
+  begin_slip(unit, z);
+  turn_slip(unit);
+}
+
+QuickDiscs::Local QuickDiscs::held_impulse(const Unit& unit) {
+  Local x = {};
+  for (int a = 0; a < unit.dim; ++a)
+    x[a] = ((unit.epsilon - unit.compliance[a]) * unit.before[a] - unit.u[a]) / unit.epsilon;
+  return x;
+}
+
+/// x(w), by its status. Rows at a bound are there already.
+void QuickDiscs::respond(Unit& unit) {
+  if (unit.status == Status::kHolds) {
+    unit.x = held_impulse(unit);
+  } else if (unit.status == Status::kSlides) {
+    const double sigma = unit.epsilon - unit.compliance[0];
+    const double normal = (sigma * unit.before[0] - unit.u[0]) / unit.epsilon;
+    unit.x = {normal, -unit.mu * normal * unit.slip[0], -unit.mu * normal * unit.slip[1]};
+  } else if (unit.is_contact) {
+    unit.x = {};
+  }
+}
+
+/// A contact begins to slip against the friction that would hold it.
+void QuickDiscs::begin_slip(Unit& unit, const Local& held) {
+  const double friction = std::hypot(held[1], held[2]);
+  unit.status = Status::kSlides;
+  unit.slip = {-held[1] / friction, -held[2] / friction};
+  unit.slip_speed = 0;
+}
+
+/// t of the velocities at hand.
+void QuickDiscs::turn_slip(Unit& unit) {
+  const double first = unit.u[1] + unit.compliance[1] * unit.x[1];
+  const double second = unit.u[2] + unit.compliance[2] * unit.x[2];
+  const double speed = std::hypot(first, second);
+  if (!(speed > 0)) return;
+  unit.slip = {first / speed, second / speed};
+  unit.slip_speed = speed;
+}
+
+/// Whether a unit does what its status says, which is changed if not.
+bool QuickDiscs::review(Unit& unit) {
+  return unit.is_contact ? review_contact(unit) : review_row(unit);
+}
+
+bool QuickDiscs::review_row(Unit& unit) {
+  if (unit.status == Status::kHolds) {
+    const double impulse = held_impulse(unit)[0];
+    if (impulse >= unit.lower && impulse <= unit.upper) return true;
+    unit.x[0] = impulse < unit.lower ? unit.lower : unit.upper;
+    unit.status = Status::kOff;
+    return false;
+  }
+  const double slack = unit.u[0] + unit.compliance[0] * unit.x[0];
+  const bool is_wrong = (unit.x[0] <= unit.lower && slack < 0 && unit.lower < unit.upper) ||
+                        (unit.x[0] >= unit.upper && slack > 0 && unit.lower < unit.upper);
+  if (is_wrong) unit.status = Status::kHolds;
+  return !is_wrong;
+}
+
+bool QuickDiscs::review_contact(Unit& unit) {
+  if (unit.status == Status::kOff) {
+    if (!(unit.u[0] < 0)) return true;
+    unit.before = {};
+    guess_status(unit);
+    return false;
+  }
+  const Local held = held_impulse(unit);
+  if (!(held[0] > 0)) {
+    unit.status = Status::kOff;
+    return false;
+  }
+  if (unit.status == Status::kHolds) {
+    if (unit.dim == 1 || std::hypot(held[1], held[2]) <= unit.mu * held[0]) return true;
+    begin_slip(unit, held);
+    return false;
+  }
+  if (unit.u[1] * unit.slip[0] + unit.u[2] * unit.slip[1] < 0) {
+    unit.status = Status::kHolds;
+    return false;
+  }
+  turn_slip(unit);
+  return true;
+}
+
+bool QuickDiscs::review_all() {
+  bool is_right = true;
+  for (Unit& unit : units_) {
+    is_right = review(unit) && is_right;
+    // What slides turns, and with it the matrix.
+    if (unit.status == Status::kSlides) is_factored_ = false;
+  }
+  is_factored_ = is_factored_ && is_right;
+  return is_right;
+}
+
+/// momentum_ = p + Rᵀx − M̂w.
+void QuickDiscs::balance(const StepProblem& problem) {
+  std::copy(problem.p.begin(), problem.p.end(), momentum_.begin());
+  for (const Unit& unit : units_) {
+    if (unit.status == Status::kOff && unit.x[0] == 0) continue;
+    for (int e = 0; e < unit.num_pieces; ++e) {
+      double* own = momentum_.data() + kSize * unit.body[e];
+      for (int a = 0; a < unit.dim; ++a)
+        for (int k = 0; k < kSize; ++k) own[k] += unit.rows[e][a * kSize + k] * unit.x[a];
+    }
+  }
+  for (std::size_t b = 0; b < is_diagonal_.size(); ++b) {
+    const double* mass = problem.mass_values.data() + problem.mass_start[b];
+    const double* w = w_.data() + kSize * b;
+    double* own = momentum_.data() + kSize * b;
+    for (int k = 0; k < kSize; ++k)
+      own[k] -= is_diagonal_[b] ? mass[(kSize + 1) * k] * w[k] : dot6(mass + kSize * k, w);
+  }
+}
+
+void QuickDiscs::fill_matrix(const StepProblem& problem) {
+  factors_.clear();
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    std::copy_n(problem.mass_values.data() + problem.mass_start[b], kSize * kSize,
+                factors_.block(b, b));
+  for (const Unit& unit : units_) {
+    if (unit.status == Status::kOff) continue;
+    if (unit.dim == 1)
+      add_stiffness<1>(unit);
+    else
+      add_stiffness<3>(unit);
+  }
+}
+
+/// RᵀDR of a unit.
+template <int kDim>
+void QuickDiscs::add_stiffness(const Unit& unit) {
+  const double stiffness = 1 / unit.epsilon;
+  std::array<double, 9> D = {stiffness, 0, 0, 0, stiffness, 0, 0, 0, stiffness};
+  if (unit.status == Status::kSlides) {
+    const auto& t = unit.slip;
+    const double across =
+        unit.slip_speed > 0 ? unit.mu * std::max(unit.x[0], 0.0) / unit.slip_speed : 0;
+    D = {stiffness,
+         0,
+         0,
+         -unit.mu * t[0] * stiffness,
+         across * (1 - t[0] * t[0]),
+         -across * t[0] * t[1],
+         -unit.mu * t[1] * stiffness,
+         -across * t[0] * t[1],
+         across * (1 - t[1] * t[1])};
+  }
+  for (int f = 0; f < unit.num_pieces; ++f) {
+    double product[kDim * kSize] = {};  // of D and the rows
+    for (int a = 0; a < kDim; ++a)
+      for (int b = 0; b < kDim; ++b)
+        for (int k = 0; k < kSize; ++k)
+          product[a * kSize + k] += D[3 * a + b] * unit.rows[f][b * kSize + k];
+    for (int e = 0; e < unit.num_pieces; ++e)
+      add_products<kDim>(unit.rows[e], product, factors_.block(unit.body[e], unit.body[f]));
+  }
+}
+
+/// Of Newton's method, with the statuses at hand.
+bool QuickDiscs::take_step(const StepProblem& problem, int& iterations) {
+  for (Unit& unit : units_) respond(unit);
+  balance(problem);
+  if (!is_factored_) {
+    fill_matrix(problem);
+    ++iterations;
+    is_factored_ = factors_.factor();
+    if (!is_factored_) return false;
+  }
+  factors_.solve(momentum_.data());
+  double sum = 0;
+  for (std::size_t i = 0; i < w_.size(); ++i) sum += w_[i] += momentum_[i];
+  if (!std::isfinite(sum)) return false;
+  for (Unit& unit : units_) compute_velocity_at(unit);
+  return true;
+}
+
+/// Takes x(w) for the impulses, with the velocities that they give; how wrong x̂ was for these,
+/// relative to the largest impulse.
+double QuickDiscs::settle(const StepProblem& problem) {
+  for (Unit& unit : units_) respond(unit);
+  balance(problem);
+  divide_by_mass(momentum_.data());
+  for (std::size_t i = 0; i < w_.size(); ++i) w_[i] += momentum_[i];
+  double worst = 0, largest = 0;
+  for (Unit& unit : units_) {
+    compute_velocity_at(unit);
+    double error = 0, impulse = 0;
+    for (int a = 0; a < unit.dim; ++a) impulse = std::max(impulse, std::abs(unit.x[a]));
+    if (unit.status != Status::kOff)
+      for (int a = 0; a < (unit.status == Status::kHolds ? unit.dim : 1); ++a)
+        error = std::max(error, std::abs(unit.u[a] + unit.compliance[a] * unit.x[a]));
+    if (unit.status == Status::kSlides) {
+      const std::array<double, 2> slip = unit.slip;
+      turn_slip(unit);
+      const double turn = std::hypot(unit.slip[0] - slip[0], unit.slip[1] - slip[1]);
+      error = std::max(error, unit.mu * unit.x[0] * turn * unit.root * unit.root);
+    }
+    worst = std::max(worst, error / unit.root);
+    largest = std::max(largest, impulse * unit.root);
+    unit.before = unit.x;
+  }
+  return largest > 0 ? worst / largest : worst == 0 ? 0 : 1;
+}
+
+void QuickDiscs::write(const StepProblem& problem, StepSolution& answer) const {
+  answer.set_zero(problem);
+  std::copy(w_.begin(), w_.end(), answer.w.begin());
+  for (int i = 0; i < problem.num_bilateral(); ++i) answer.lambda[i] = units_[i].x[0];
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    const Unit& unit = units_[problem.num_bilateral() + j];
+    std::copy_n(unit.x.data(), unit.dim, answer.r.data() + problem.contacts.row_start(j));
+  }
+}
+
+}  // namespace stiction
