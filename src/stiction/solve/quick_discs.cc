@@ -11,7 +11,7 @@ namespace {
 
 /// ε relative to the mobility of a unit: an iteration leaves this share of what impulses are wrong
 /// by, and the factors lose as many digits, which the next iteration makes good.
-constexpr double kCompliance = 1e-5;
+constexpr double kCompliance = 1e-6;
 
 /// What rows and contacts may be off by, relative to the largest impulse, for an answer to be worth
 /// showing to a judge; as long as each iteration gains so much. Statuses settle in a few steps, or
@@ -19,21 +19,20 @@ constexpr double kCompliance = 1e-5;
 constexpr double kUsable = 1e-4, kLeastGain = 0.5;
 constexpr int kMaxSteps = 10;
 
-double dot6(const double* a, const double* b) {
-  double sum = 0;
-  for (int k = 0; k < SmallLu::kSize; ++k) sum += a[k] * b[k];
-  return sum;
-}
+using Six = Eigen::Matrix<double, SmallLu::kSize, 1>;
+using SixMap = Eigen::Map<Six>;
+using ConstSixMap = Eigen::Map<const Six>;
+
+double dot6(const double* a, const double* b) { return ConstSixMap(a).dot(ConstSixMap(b)); }
 
 /// C ← C + AᵀB.
 template <int kDim>
 void add_products(const double* a, const double* b, double* c) {
   constexpr int kSize = SmallLu::kSize;
-  using Row = Eigen::Matrix<double, 1, kSize>;
   for (int i = 0; i < kSize; ++i) {
-    Eigen::Map<Row> out(c + i * kSize);
-    Row row = out;
-    for (int k = 0; k < kDim; ++k) row += a[k * kSize + i] * Eigen::Map<const Row>(b + k * kSize);
+    SixMap out(c + i * kSize);
+    Six row = out;
+    for (int k = 0; k < kDim; ++k) row += a[k * kSize + i] * ConstSixMap(b + k * kSize);
     out = row;
   }
 }
@@ -145,11 +144,10 @@ void QuickDiscs::set_compliance(Unit& unit) const {
   double omega = 0, largest = 0;
   for (int a = 0; a < unit.dim; ++a) {
     double own = 0;
-    for (int e = 0; e < unit.num_pieces; ++e)
-      for (int k = 0; k < kSize; ++k) {
-        const double value = unit.rows[e][a * kSize + k];
-        own += value * value * inverse_[kSize * unit.body[e] + k];
-      }
+    for (int e = 0; e < unit.num_pieces; ++e) {
+      const ConstSixMap row(unit.rows[e] + a * kSize), inverse(&inverse_[kSize * unit.body[e]]);
+      own += row.cwiseAbs2().dot(inverse);
+    }
     omega = std::max(omega, own);
     largest = std::max(largest, unit.compliance[a]);
   }
@@ -305,9 +303,8 @@ void QuickDiscs::balance(const StepProblem& problem) {
   for (const Unit& unit : units_) {
     if (unit.status == Status::kOff && unit.x[0] == 0) continue;
     for (int e = 0; e < unit.num_pieces; ++e) {
-      double* own = momentum_.data() + kSize * unit.body[e];
-      for (int a = 0; a < unit.dim; ++a)
-        for (int k = 0; k < kSize; ++k) own[k] += unit.rows[e][a * kSize + k] * unit.x[a];
+      SixMap own(momentum_.data() + kSize * unit.body[e]);
+      for (int a = 0; a < unit.dim; ++a) own += unit.x[a] * ConstSixMap(unit.rows[e] + a * kSize);
     }
   }
   for (std::size_t b = 0; b < is_diagonal_.size(); ++b) {
@@ -353,11 +350,12 @@ void QuickDiscs::add_stiffness(const Unit& unit) {
          across * (1 - t[1] * t[1])};
   }
   for (int f = 0; f < unit.num_pieces; ++f) {
-    double product[kDim * kSize] = {};  // of D and the rows
-    for (int a = 0; a < kDim; ++a)
-      for (int b = 0; b < kDim; ++b)
-        for (int k = 0; k < kSize; ++k)
-          product[a * kSize + k] += D[3 * a + b] * unit.rows[f][b * kSize + k];
+    double product[kDim * kSize];  // of D and the rows
+    for (int a = 0; a < kDim; ++a) {
+      Six row = D[3 * a] * ConstSixMap(unit.rows[f]);
+      for (int b = 1; b < kDim; ++b) row += D[3 * a + b] * ConstSixMap(unit.rows[f] + b * kSize);
+      SixMap(product + a * kSize) = row;
+    }
     for (int e = 0; e < unit.num_pieces; ++e)
       add_products<kDim>(unit.rows[e], product, factors_.block(unit.body[e], unit.body[f]));
   }

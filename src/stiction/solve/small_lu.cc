@@ -44,11 +44,8 @@ void subtract_product(const double* a, const double* b, double* c) {
 
 /// y ← y − Ax.
 void subtract_times(const double* a, const double* x, double* y) {
-  for (int i = 0; i < kSize; ++i) {
-    double sum = 0;
-    for (int k = 0; k < kSize; ++k) sum += a[i * kSize + k] * x[k];
-    y[i] -= sum;
-  }
+  const Row factor = row_of(x, 0);
+  for (int i = 0; i < kSize; ++i) y[i] -= row_of(a, i).dot(factor);
 }
 
 /// Calls visit(i) for the numbers of the bits that are set, increasing.
