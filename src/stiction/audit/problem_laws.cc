@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include "stiction/audit/rounding.h"
+#include "stiction/base/disjoint_sets.h"
 #include "stiction/base/infinity.h"
 
 namespace stiction {
@@ -108,7 +109,11 @@ class Judge {
         rounding_(rounding),
         tolerance_(tolerance),
         names_(names),
-        report_(report) {}
+        report_(report),
+        is_left_out_(problem.num_blocks(), 0) {}
+
+  /// Blocks and the rows that touch them, which are judged by themselves.
+  void leave_out(const std::vector<char>& is_left_out) { is_left_out_ = is_left_out; }
 
   ResidualBounds judge() {
     prepare_blocks();
@@ -145,6 +150,10 @@ class Judge {
   }
   double at(const std::vector<double>& list, int i) const {
     return list.empty() ? 0 : list[static_cast<std::size_t>(i)];
+  }
+  bool counts(const BlockRows& rows, int row_block) const {
+    const int e = rows.entry_start(row_block);
+    return e == rows.entry_start(row_block + 1) || is_left_out_[rows.entry_block(e)] == 0;
   }
 
   void prepare_blocks() {
@@ -183,6 +192,7 @@ class Judge {
 
   void judge_momentum() {
     for (int b = 0; b < problem_.num_blocks(); ++b) {
+      if (is_left_out_[b] != 0) continue;
       const Block& block = blocks_[b];
       const double scale = block.load > cap_ ? cap_ + kBalanceShare * block.load : block.load;
       const double error = norm(b, block.residual);
@@ -220,20 +230,22 @@ class Judge {
   }
 
   void measure_data() {
-    for (const Block& block : blocks_) {
-      raise(data_, block.momentum);
-      raise(load_, block.load);
+    for (int b = 0; b < problem_.num_blocks(); ++b) {
+      if (is_left_out_[b] != 0) continue;
+      raise(data_, blocks_[b].momentum);
+      raise(load_, blocks_[b].load);
     }
     for (int i = 0; i < problem_.num_bilateral(); ++i) {
       const double omega = own_delassus(problem_.bilateral, i)(0, 0) + problem_.compliance[i];
       row_omega_.push_back(omega);
-      if (!(omega > 0)) continue;
+      if (!(omega > 0) || !counts(problem_.bilateral, i)) continue;
       raise(data_, std::abs(problem_.bias[i]) / std::sqrt(omega));
       const double least = std::clamp(0.0, problem_.lower[i], problem_.upper[i]);
       raise(data_, std::abs(least) * std::sqrt(omega));
     }
     for (int j = 0; j < problem_.num_contacts(); ++j) {
       contact_W_.push_back(own_delassus(problem_.contacts, j));
+      if (!counts(problem_.contacts, j)) continue;
       for (int k = 0; k < problem_.contacts.num_rows(j); ++k) {
         const int row = problem_.contacts.row_start(j) + k;
         const double omega = contact_W_.back()(k, k) + problem_.contact_compliance[row];
@@ -281,6 +293,7 @@ class Judge {
     std::vector<double> error(n), slack(n), excess(n);
     double total = 0, background = 0;
     for (int i = 0; i < n; ++i) {
+      if (!counts(problem_.bilateral, i)) continue;
       const double lambda = solution_.lambda[i], omega = row_omega_[i];
       const double lower = problem_.lower[i], upper = problem_.upper[i];
       const double s =
@@ -308,6 +321,7 @@ class Judge {
     }
     const double scale = std::min(total, cap_) + kBackground * background;
     for (int i = 0; i < n; ++i) {
+      if (!counts(problem_.bilateral, i)) continue;
       const auto where = [&] { return names_.row(i); };
       const double figure = relative(error[i], slack[i], scale);
       hold(Law::kJointRows, {error[i], slack[i], scale}, where);
@@ -408,11 +422,13 @@ class Judge {
     double total = 0, background = 0;
     for (int j = 0; j < n; ++j) {
       locals.push_back(look_at(j));
+      if (!counts(problem_.contacts, j)) continue;
       raise(total, total + locals.back().r.norm());
       raise(background, locals.back().background);
     }
     const double scale = std::min(total, cap_) + kBackground * background;
-    for (int j = 0; j < n; ++j) judge_contact(j, locals[j], scale);
+    for (int j = 0; j < n; ++j)
+      if (counts(problem_.contacts, j)) judge_contact(j, locals[j], scale);
   }
 
   /// With ε the natural map's value there are y ∈ K*, x ∈ K, x ⊥ y with û' = y + ε, r' = x + ε
@@ -457,6 +473,7 @@ class Judge {
   double tolerance_;
   const ProblemNames& names_;
   AuditReport& report_;
+  std::vector<char> is_left_out_;  // per block
   ResidualBounds bounds_;
   std::vector<Block> blocks_;
   std::vector<double> row_omega_;
@@ -464,12 +481,44 @@ class Judge {
   double load_ = 0, data_ = 0, cap_ = kInfinity;
 };
 
+/// Whether a block belongs to an island of which nothing has a velocity.
+std::vector<char> find_resting(const StepProblem& problem, const StepSolution& solution) {
+  DisjointSets islands;
+  islands.reset(problem.num_blocks());
+  const auto join = [&](const BlockRows& rows, int row_block) {
+    for (int e = rows.entry_start(row_block) + 1; e < rows.entry_start(row_block + 1); ++e)
+      islands.join(rows.entry_block(e - 1), rows.entry_block(e));
+  };
+  for (int i = 0; i < problem.num_bilateral(); ++i) join(problem.bilateral, i);
+  for (int j = 0; j < problem.num_contacts(); ++j) join(problem.contacts, j);
+  std::vector<char> rests(problem.num_blocks(), 1);
+  for (int b = 0; b < problem.num_blocks(); ++b) {
+    const double* w = solution.w.data() + problem.dof_start[b];
+    if (std::any_of(w, w + problem.block_size(b), [](double x) { return x != 0; }))
+      rests[islands.root(b)] = 0;
+  }
+  for (int b = 0; b < problem.num_blocks(); ++b) rests[b] = rests[islands.root(b)];
+  return rests;
+}
+
 }  // namespace
 
 ResidualBounds check_problem_laws(const StepProblem& problem, const StepSolution& solution,
                                   const ProblemRounding& rounding, double tolerance,
                                   const ProblemNames& names, AuditReport& report) {
-  return Judge(problem, solution, rounding, tolerance, names, report).judge();
+  ResidualBounds bounds = Judge(problem, solution, rounding, tolerance, names, report).judge();
+  const std::vector<char> rests = find_resting(problem, solution);
+  const bool some_rest = std::count(rests.begin(), rests.end(), 1) > 0;
+  if (!some_rest || problem.coupling.num_rows() > 0) return bounds;
+  // Without the impulses of what rests, errors of what moves are larger beside their scale.
+  AuditReport unused;
+  Judge moving(problem, solution, rounding, tolerance, names, unused);
+  moving.leave_out(rests);
+  const ResidualBounds alone = moving.judge();
+  raise(bounds.momentum_high, alone.momentum_high);
+  raise(bounds.bilateral_high, alone.bilateral_high);
+  raise(bounds.cone_high, alone.cone_high);
+  return bounds;
 }
 
 }  // namespace stiction

@@ -34,7 +34,9 @@ struct ResidualBounds {
   void include(const ResidualBounds& other);
 };
 
-/// Checks kMomentum, kJointRows, kEffortBounds, kCones, kComplementarity and kDissipation.
+/// Checks kMomentum, kJointRows, kEffortBounds, kCones, kComplementarity and kDissipation. Bounds
+/// hold for a certificate of the whole, and for the worst of one of islands at rest and one of all
+/// others, as runs with sleep have them.
 ResidualBounds check_problem_laws(const StepProblem& problem, const StepSolution& solution,
                                   const ProblemRounding& rounding, double tolerance,
                                   const ProblemNames& names, AuditReport& report);
