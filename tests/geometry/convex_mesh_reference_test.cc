@@ -14,6 +14,7 @@
 #include "stiction/geometry/distance.h"
 #include "tests/geometry/contact_checks.h"
 #include "tests/geometry/polyhedra.h"
+#include "tests/geometry/witness_checks.h"
 #include "tests/sanitizers.h"
 
 namespace stiction {
@@ -147,6 +148,26 @@ TEST(ConvexMeshReference, ACylinderAcrossAnEdgeFindsTheKinkBesideAHill) {
   const Solid block = make_block();
   EXPECT_NEAR(smallest_of_all(contacts_of(cylinder, pose, block.mesh, {}, {.reach = 3e-4})),
               outward.dot(pose.position - block.corner) - 0.1, 1e-9);  // closed form
+}
+
+/// A cube stands askew in the upper end of a wide cylinder, with its lower face. Uphill of the axis
+/// of the cylinder the normals of its lower edges end at that of the face, where the lowest point
+/// of the cylinder is at its rim, 0.76 m away: nothing of the edges touches there.
+TEST(ConvexMeshReference, ACubeAskewInAWideCylinderTouchesItWithItsFaceAlone) {
+  const Shape ground = Cylinder{.radius = 1, .length = 0.4};
+  const Vector3d sides(0.2, 0.2, 0.2);
+  const Mesh mesh = box_mesh(sides);
+  const CollisionShape cylinder(ground), cube{Shape(mesh)}, box(Box{sides});
+  const Pose pose_ground{.position = {0, 0, -0.2}, .rotation = Eigen::Matrix3d::Identity()};
+  const Pose pose{.position = {0.060300460919895882, 0.13902965805232706, 0.099563940011856492},
+                  .rotation = Eigen::Quaterniond(0.99873720263515831, -0.0023042507918801854,
+                                                 0.0002141631218770941, 0.05018610001727928)
+                                  .normalized()
+                                  .toRotationMatrix()};
+  const ContactList list = contacts_of(cylinder, pose_ground, cube, pose, {.reach = 1e-3});
+  EXPECT_EQ(list.candidates.size(), 4u);
+  EXPECT_NEAR(smallest_of_all(list), compute_distance(cylinder, pose_ground, box, pose).gap, 4e-9);
+  EXPECT_EQ(find_contact_beside(list, ground, pose_ground, triangles_of(mesh, pose), 1e-12), "");
 }
 
 /// A corner beyond the border of a face by 0.3 µm or 0.7 µm: the face is as good a direction within

@@ -261,13 +261,13 @@ class CurvedOnTriangle {
     if (slope(from) > 0) {
       high = std::min(arc.end, from + (slope(from + kBeside) > 0 ? step : kBeside));
       for (; high < arc.end && slope(high) > 0; high = std::min(arc.end, high + step)) low = high;
-      // Beyond the edge something is better. At the end itself the slope may jump, as it does where
-      // a mantle stands upright beside the rim of a height field.
-      if (from >= arc.end && slope(arc.end + kBeside) > 0) return;
+      // The neighbour is better. At the end itself the slope may jump, as it does where a mantle
+      // stands upright beside the rim of a height field.
+      if (high >= arc.end && slope(arc.end) > 0 && slope(arc.end + kBeside) > 0) return;
     } else {
-      if (from <= 0) return;  // the face is better
       low = std::max(0.0, from - (slope(from - kBeside) > 0 ? kBeside : step));
       for (; low > 0 && !(slope(low) > 0); low = std::max(0.0, low - step)) high = low;
+      if (low <= 0 && !(slope(0) > 0)) return;  // the face is better
     }
     for (int i = 0; i < 60 && high - low > 1e-16; ++i) {
       const double middle = (low + high) / 2;
