@@ -68,8 +68,15 @@ SignedDistance bring_to(double wanted, const CollisionShape& a, const CollisionS
   return compute_distance(a, pose, b, {});
 }
 
+/// [m] How far points of contacts may be beside the surfaces: what is beside a face by no more than
+/// a tie, 1e-9 of both sizes, stands on it.
+double beside(const CollisionShape& a, const Solid& solid) {
+  return 1e-9 * (a.size() + solid.convex.size());
+}
+
 void compare_near_corner(const Solid& solid, const CollisionShape& a, int seed, int cases) {
   Random random(seed);
+  const auto triangles = corners_of_triangles(std::get<Mesh>(solid.mesh.shape()));
   int num_compared = 0;
   for (int i = 0; i < cases; ++i) {
     const double reach = std::pow(10, random.uniform(-4, -2));
@@ -85,8 +92,11 @@ void compare_near_corner(const Solid& solid, const CollisionShape& a, int seed, 
     ++num_compared;
     // Apart the distance is that of points that are known to rounding. Where they overlap,
     // directions that differ in depth by 1e-7 of the size are taken for equally good.
-    ASSERT_NEAR(smallest_of_all(contacts_of(a, pose, solid.mesh, {}, {.reach = reach})), d.gap,
+    const ContactList list = contacts_of(a, pose, solid.mesh, {}, {.reach = reach});
+    ASSERT_NEAR(smallest_of_all(list), d.gap,
                 (is_apart ? 1e-9 : 1e-7) * (a.size() + solid.convex.size()))
+        << "case " << i << ", reach " << reach;
+    ASSERT_EQ(find_contact_beside(list, a.shape(), pose, triangles, beside(a, solid)), "")
         << "case " << i << ", reach " << reach;
   }
   EXPECT_GT(num_compared, cases / 2);
@@ -96,7 +106,8 @@ std::vector<Shape> shapes_near_corners() {
   return {
       Shape(Cylinder{.radius = 0.3, .length = 0.3}),  Shape(Cylinder{.radius = 0.1, .length = 0.5}),
       Shape(Cylinder{.radius = 0.03, .length = 0.5}), Shape(Ellipsoid{{0.1, 0.2, 0.3}}),
-      Shape(Capsule{.radius = 0.1, .length = 0.5}),   Shape(Box{{0.6, 0.5, 0.3}})};
+      Shape(Capsule{.radius = 0.1, .length = 0.5}),   Shape(Box{{0.6, 0.5, 0.3}}),
+      Shape(Cylinder{.radius = 5, .length = 2}),      Shape(Box{{10, 8, 2}})};  // wide ones too
 }
 
 void compare_all_near_corners(int seed, int cases) {
@@ -167,7 +178,9 @@ TEST(ConvexMeshReference, ACubeAskewInAWideCylinderTouchesItWithItsFaceAlone) {
   const ContactList list = contacts_of(cylinder, pose_ground, cube, pose, {.reach = 1e-3});
   EXPECT_EQ(list.candidates.size(), 4u);
   EXPECT_NEAR(smallest_of_all(list), compute_distance(cylinder, pose_ground, box, pose).gap, 4e-9);
-  EXPECT_EQ(find_contact_beside(list, ground, pose_ground, triangles_of(mesh, pose), 1e-12), "");
+  EXPECT_EQ(find_contact_beside(list, ground, pose_ground, moved(corners_of_triangles(mesh), pose),
+                                1e-12),
+            "");
 }
 
 /// A corner beyond the border of a face by 0.3 µm or 0.7 µm: the face is as good a direction within
@@ -203,7 +216,9 @@ TEST(ConvexMeshReference, ACornerJustBesideAFaceOfABoxTouchesItsEdge) {
 /// block, or has sunk in, has its contact on the mesh where it has one on the box. Places that are
 /// `apart` [m] count as one.
 void compare_across_edge(const CollisionShape& a, double apart, int seed, int cases) {
+  SCOPED_TRACE(std::string(name_of(a.shape())));
   const Solid block = make_block();
+  const auto triangles = corners_of_triangles(std::get<Mesh>(block.mesh.shape()));
   Random random(seed);
   int num_compared = 0;
   for (int i = 0; i < cases; ++i) {
@@ -218,6 +233,8 @@ void compare_across_edge(const CollisionShape& a, double apart, int seed, int ca
     if (is_apart != (d.gap > 0) || !(d.normal.z() > kSlightTilt)) continue;
     const ContactList on_box = contacts_of(a, pose, block.convex, {}, {.reach = kReach}),
                       on_mesh = contacts_of(a, pose, block.mesh, {}, {.reach = kReach});
+    ASSERT_EQ(find_contact_beside(on_mesh, a.shape(), pose, triangles, beside(a, block)), "")
+        << "case " << i;
     for (const ContactCandidate& wanted_one : on_box.candidates) {
       if (wanted_one.gap > (is_apart ? 0.9 * kReach : 0)) continue;
       if (!(wanted_one.normal.z() > kSlightTilt)) continue;  // of a side

@@ -61,6 +61,9 @@ std::string find_contact_beside(const ContactList& list, const Shape& shape, con
     for (const TriangleCorners& t : triangles) {
       from_triangles = std::min(from_triangles, distance_to_triangle(on_triangle, t));
     }
+    // The end of a capsule that is all behind a face leaves through its plane.
+    const auto* capsule = std::get_if<Capsule>(&shape);
+    if (capsule != nullptr && contact.gap < -capsule->radius) from_triangles = 0;
     if (std::max(from_shape, from_triangles) <= tolerance) continue;
     std::ostringstream text;
     text << "contact " << std::hex << contact.id << std::dec << " with gap " << contact.gap
@@ -71,12 +74,9 @@ std::string find_contact_beside(const ContactList& list, const Shape& shape, con
   return {};
 }
 
-std::vector<TriangleCorners> triangles_of(const Mesh& mesh, const Pose& pose) {
-  std::vector<TriangleCorners> triangles;
-  for (const Triangle& t : mesh.triangles) {
-    triangles.push_back(
-        {pose * mesh.vertices[t[0]], pose * mesh.vertices[t[1]], pose * mesh.vertices[t[2]]});
-  }
+std::vector<TriangleCorners> moved(std::vector<TriangleCorners> triangles, const Pose& pose) {
+  for (TriangleCorners& t : triangles)
+    for (Eigen::Vector3d& corner : t) corner = pose * corner;
   return triangles;
 }
 

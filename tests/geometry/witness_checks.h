@@ -20,7 +20,8 @@ namespace stiction {
                                               const std::vector<TriangleCorners>& triangles,
                                               double tolerance);
 
-/// The triangles of a mesh at a place.
-[[nodiscard]] std::vector<TriangleCorners> triangles_of(const Mesh& mesh, const Pose& pose);
+/// Triangles at another place.
+[[nodiscard]] std::vector<TriangleCorners> moved(std::vector<TriangleCorners> triangles,
+                                                 const Pose& pose);
 
 }  // namespace stiction

@@ -322,11 +322,12 @@ class PolytopeOnTriangle {
                   code_a, code_s);
   }
 
-  /// True corners of the triangle under the face, and true edges where they leave it.
+  /// True corners of the triangle under the face, and true edges where they leave it. There may be
+  /// none: then collect_cut finds what overlaps, or add_nearest what is nearest.
   void collect_on_face_of_shape(int face) {
     const Vector3d n = -normals_[face];
-    const std::size_t before = query_.workspace.candidates.size();
     const FeatureCode face_code{FeatureCode::Kind::kFace, static_cast<std::uint32_t>(face)};
+    const std::size_t before = query_.workspace.candidates.size();
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
           is_under(face, t_.corners[k]) && vertex_allows(query_, t_.ids[k], n, kStrict)) {
@@ -335,22 +336,26 @@ class PolytopeOnTriangle {
       clip_edge({.side = face}, k, n);
     }
     if (query_.workspace.candidates.size() > before) return;
+    // A corner that is beside the face by no more than a tie: the face was taken for as good.
     int k = 0;
     for (int i = 1; i < 3; ++i) {
       if (n.dot(t_.corners[i] - t_.corners[k]) > 0) k = i;
     }
-    // Inside an edge or a face other triangles have them.
-    if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner) {
+    if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
+        is_under(face, t_.corners[k], tie_)) {
       add_on_face(t_.corners[k], face, face_code, surface_vertex_code(t_.ids[k]));
     }
   }
 
-  bool is_under(int face, const Vector3d& p) const {
+  bool is_under(int face, const Vector3d& p) const { return is_under(face, p, query_.tolerance); }
+
+  /// Or beside it by up to `margin` [m].
+  bool is_under(int face, const Vector3d& p, double margin) const {
     const std::span<const int> loop = polytope_.vertices_of(face);
     for (std::size_t i = 0; i < loop.size(); ++i) {
       const Vector3d& from = points_[loop[i]];
       const Vector3d along = points_[loop[(i + 1) % loop.size()]] - from;
-      if (normals_[face].cross(along).dot(p - from) < -query_.tolerance * along.norm()) {
+      if (normals_[face].cross(along).dot(p - from) < -margin * along.norm()) {
         return false;
       }
     }

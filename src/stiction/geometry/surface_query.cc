@@ -132,14 +132,25 @@ bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& over
     return std::find_first_of(overlap.ids.begin(), overlap.ids.end(), other.ids.begin(),
                               other.ids.end()) != overlap.ids.end();
   };
+  const auto is_of_same_face = [&](const OverlapAxis& other) {
+    return query.surface.region(other.near.index) == query.surface.region(overlap.near.index) &&
+           query.region_side(other.near) == query.region_side(overlap.near);
+  };
   for (const OverlapAxis& other : query.workspace.overlaps) {
-    if (other.near.index == overlap.near.index || !shares_vertex(other)) continue;
+    if (other.near.index == overlap.near.index) continue;
+    const bool is_neighbor = shares_vertex(other);
+    if (!is_neighbor && !is_of_same_face(other)) continue;
     int k = 0;
     for (int i = 1; i < 3; ++i) {
       if (other.n.dot(corners[i] - corners[k]) > 0) k = i;
     }
     const double separation = other.n.dot(lowest_of_a(query, other.n) - corners[k]);
-    if (separation > overlap.separation + tie &&
+    // Nowhere higher than what the other one touches with: that parts both.
+    if (other.separation > overlap.separation + tie &&
+        separation >= other.separation - query.tolerance) {
+      return true;
+    }
+    if (is_neighbor && separation > overlap.separation + tie &&
         other.n.dot(query.center - corners[k]) >= -query.tolerance &&
         vertex_allows(query, overlap.ids[k], other.n, kStrict)) {
       return true;

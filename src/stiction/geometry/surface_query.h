@@ -131,6 +131,9 @@ void collect_curved(SurfaceQuery& query);
 /// The contacts of a with the planes of workspace.regions, clipped to the regions.
 /// Uses the end of `scratch` and restores it.
 void collect_regions(SurfaceQuery& query, ContactList& scratch);
+/// Last resorts, where nothing else says that a is inside a solid, or cuts triangles.
+void collect_deep(SurfaceQuery& query);
+void collect_cut(SurfaceQuery& query);
 /// a is a plane: the corners of the surface are within reach of it.
 void collect_half_space(SurfaceQuery& query);
 
