@@ -213,8 +213,8 @@ TEST(MovingSurfaces, ThatRockOnRoundGroundBreakNoLaw) {
   }
 }
 
-/// The cube strikes askew, where the normal of its lower face is not that of the cylinder, and comes
-/// to rest in it by some micrometres.
+/// The cube strikes askew, where the normal of its lower face is not that of the cylinder, and
+/// comes to rest in it by some micrometres.
 TEST(MovingSurfaces, ThatStandAskewInACylinderBreakNoLaw) {
   const Scene scene = dropped(kCube, R"({"type": "cylinder", "radius": 1, "length": 0.4,
       "position": [0, 0, -0.2], "material": "wood"})",
