@@ -1,4 +1,5 @@
-// Surfaces at random that are bent at every edge: open sheets, closed blocks, height fields.
+// Surfaces at random that are bent at every edge: open sheets, closed blocks, height fields; and
+// blocks, wedges and angles with flat sides.
 #pragma once
 
 #include <Eigen/Core>
@@ -6,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "stiction/base/random.h"
@@ -75,21 +77,65 @@ inline Mesh make_block(const HeightField& field, double floor) {
   return mesh;
 }
 
-enum class SurfaceKind { kSheet, kBlock, kHeightField };
+/// Upright, over a polygon of which the first corner sees all others.
+inline Mesh make_prism(const std::vector<Eigen::Vector2d>& polygon, double height) {
+  Mesh mesh;
+  const auto num = static_cast<int>(polygon.size());
+  for (const double z : {-height / 2, height / 2})
+    for (const Eigen::Vector2d& corner : polygon)
+      mesh.vertices.push_back({corner.x(), corner.y(), z});
+  for (int i = 1; i + 1 < num; ++i) {
+    mesh.triangles.push_back({0, i + 1, i});
+    mesh.triangles.push_back({num, num + i, num + i + 1});
+  }
+  for (int i = 0; i < num; ++i) {
+    const int next = (i + 1) % num;
+    mesh.triangles.push_back({i, next, num + next});
+    mesh.triangles.push_back({i, num + next, num + i});
+  }
+  return mesh;
+}
+
+/// A block, a wedge or an angle, upright or turned, up to 4 across.
+inline Mesh random_prism(Random& random) {
+  const std::vector<Eigen::Vector2d> outlines[] = {
+      {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}},
+      {{-1, -1}, {1, -1}, {-1, random.uniform(-0.9, 1)}},
+      {{0, 0}, {0, 1}, {-1, 1}, {-1, -1}, {1, -1}, {1, 0}}};
+  Mesh mesh = make_prism(outlines[random.integer(0, 2)], random.uniform(0.2, 2));
+  const double size = std::pow(10, random.uniform(-1, 0.1));
+  Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
+  if (random.chance(0.7)) {
+    const Eigen::Vector4d q(random.normal(), random.normal(), random.normal(), random.normal());
+    turn = Eigen::Quaterniond(q.normalized()).toRotationMatrix();
+  }
+  for (Eigen::Vector3d& vertex : mesh.vertices) vertex = size * turn * vertex;
+  return mesh;
+}
+
+enum class SurfaceKind { kSheet, kBlock, kHeightField, kPrism };
 
 struct RandomSurface {
   Shape surface;
   std::vector<TriangleCorners> triangles;
 };
 
+inline std::vector<TriangleCorners> corners_of_triangles(const Mesh& mesh) {
+  std::vector<TriangleCorners> triangles;
+  for (const Triangle& t : mesh.triangles)
+    triangles.push_back({mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]});
+  return triangles;
+}
+
 inline RandomSurface random_surface(Random& random, SurfaceKind kind) {
+  if (kind == SurfaceKind::kPrism) {
+    const Mesh mesh = random_prism(random);
+    return {.surface = mesh, .triangles = corners_of_triangles(mesh)};
+  }
   const HeightField field{.size = {4, 4}, .heights = random_heights(random)};
   const Mesh mesh = kind == SurfaceKind::kBlock ? make_block(field, -4) : make_bent_sheet(field);
-  RandomSurface scene{.surface = kind == SurfaceKind::kHeightField ? Shape(field) : Shape(mesh),
-                      .triangles = {}};
-  for (const Triangle& t : mesh.triangles)
-    scene.triangles.push_back({mesh.vertices[t[0]], mesh.vertices[t[1]], mesh.vertices[t[2]]});
-  return scene;
+  return {.surface = kind == SurfaceKind::kHeightField ? Shape(field) : Shape(mesh),
+          .triangles = corners_of_triangles(mesh)};
 }
 
 /// A point is in the ground: below the sheet, which comes first among the triangles.
@@ -104,6 +150,18 @@ inline bool is_below(const RandomSurface& scene, const Eigen::Vector3d& p) {
     if (is_over) return normal.dot(p - t[0]) < 0;
   }
   return false;
+}
+
+/// A point is inside of closed triangles: they fill all of the sphere around it. The solid angle of
+/// each is that of van Oosterom and Strackee.
+inline bool is_enclosed(const RandomSurface& scene, const Eigen::Vector3d& p) {
+  double sum = 0;
+  for (const TriangleCorners& t : scene.triangles) {
+    const Eigen::Vector3d a = t[0] - p, b = t[1] - p, c = t[2] - p;
+    sum += 2 * std::atan2(a.dot(b.cross(c)), a.norm() * b.norm() * c.norm() + a.dot(b) * c.norm() +
+                                                 b.dot(c) * a.norm() + c.dot(a) * b.norm());
+  }
+  return sum > 2 * std::numbers::pi;
 }
 
 }  // namespace stiction

@@ -1,6 +1,6 @@
-// Convex shapes against bent meshes and height fields. The judge knows no features of surfaces: the
-// distance of a shape A from a surface is the smallest of its distances from the triangles T, and
-// each of those lies between two numbers that prove themselves,
+// Convex shapes against bent meshes, height fields and blocks. The judge knows no features of
+// surfaces: the distance of a shape A from a surface is the smallest of its distances from the
+// triangles T, and each of those lies between two numbers that prove themselves,
 //
 //   s(n) = min_{x ∈ A} n·x − max_{y ∈ T} n·y  ≤  distance  ≤  |x − y|,   x ∈ A, y ∈ T,
 //
@@ -23,6 +23,7 @@
 #include "tests/geometry/distance_reference.h"
 #include "tests/geometry/random_pairs.h"
 #include "tests/geometry/random_surfaces.h"
+#include "tests/geometry/witness_checks.h"
 #include "tests/sanitizers.h"
 
 namespace stiction {
@@ -136,7 +137,10 @@ void compare(Random& random, ShapeKind kind, SurfaceKind surface_kind, int index
   const CollisionShape surface(scene.surface);
   const Shape shape = random_shape(random, kind, std::pow(10, random.uniform(-1.5, 0.3)), 1e-2);
   const CollisionShape a(shape);
-  Pose pose{.position = {random.uniform(-2.3, 2.3), random.uniform(-2.3, 2.3), 3},
+  // Over the surface, or so that its border may be below anything of the shape.
+  const double spread =
+      surface_kind == SurfaceKind::kPrism ? 0.3 * surface.size() + 0.7 * a.bounding_radius() : 2.3;
+  Pose pose{.position = {random.uniform(-spread, spread), random.uniform(-spread, spread), 3},
             .rotation = random_pose(random, 1).rotation};
   // Down until it is about to touch, a little apart or a little inside.
   constexpr double kFar = 100;
@@ -181,11 +185,18 @@ void compare(Random& random, ShapeKind kind, SurfaceKind surface_kind, int index
                             std::to_string(index) + ", size " + std::to_string(a.size()) +
                             ", reach " + std::to_string(reach);
   const double tolerance = 1e-9 * std::max(a.size(), 4.0);
+  if (is_swapped)
+    for (ContactCandidate& candidate : list.candidates) candidate = swapped(candidate);
+  EXPECT_EQ(find_contact_beside(list, shape, pose_a, moved(scene.triangles, world), tolerance), "")
+      << where;
   // The ground under a height field is solid, but what has come in through its side is not held.
   if (surface_kind == SurfaceKind::kHeightField && truth.normal.z() < -1e-9L) return;
   const auto lower = static_cast<double>(truth.lower), upper = static_cast<double>(truth.upper);
   const Vector3d inside = pose * (a.polytope() ? a.polytope()->center() : a.center());
-  if (surface_kind == SurfaceKind::kBlock && lower > 0 && is_below(scene, inside)) {
+  const bool is_buried = surface_kind == SurfaceKind::kBlock   ? is_below(scene, inside)
+                         : surface_kind == SurfaceKind::kPrism ? is_enclosed(scene, inside)
+                                                               : false;
+  if (lower > 0 && is_buried) {
     ++counts.num_buried;
     EXPECT_LT(smallest, 0) << where << ": is in the ground";
   } else if (lower > reach + tolerance) {
@@ -221,8 +232,8 @@ void compare_many(const Kinds& kinds, int seed, int cases) {
 }
 
 const auto kAll = ::testing::Combine(
-    ::testing::ValuesIn(kKinds),
-    ::testing::Values(SurfaceKind::kSheet, SurfaceKind::kBlock, SurfaceKind::kHeightField));
+    ::testing::ValuesIn(kKinds), ::testing::Values(SurfaceKind::kSheet, SurfaceKind::kBlock,
+                                                   SurfaceKind::kHeightField, SurfaceKind::kPrism));
 
 class SurfaceReference : public ::testing::TestWithParam<Kinds> {};
 TEST_P(SurfaceReference, TheSmallestGapIsTheDistance) {
@@ -231,7 +242,7 @@ TEST_P(SurfaceReference, TheSmallestGapIsTheDistance) {
 INSTANTIATE_TEST_SUITE_P(All, SurfaceReference, kAll);
 
 class SlowSurfaceReference : public ::testing::TestWithParam<Kinds> {};
-/// 108,000 configurations.
+/// 144,000 configurations.
 TEST_P(SlowSurfaceReference, TheSmallestGapIsTheDistance) {
   compare_many(GetParam(), 2000, testing::fewer_sanitized(6000));
 }

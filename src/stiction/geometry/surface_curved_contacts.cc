@@ -20,6 +20,7 @@ using Eigen::Vector3d;
 
 constexpr double kStrict = 1e-9;
 constexpr double kParallel = 1e-9;
+constexpr int kNumSamples = 8;  // of the directions of an edge
 
 class CurvedOnTriangle {
  public:
@@ -34,8 +35,8 @@ class CurvedOnTriangle {
     const double reach = query_.options.reach, height = face_separation(near_);
     if (height > reach) return;
     const GjkResult gjk = run();
-    // The iteration may stall at round bodies: only its lower bound is certain.
-    const double distance = gjk.touches ? 0 : gjk.lower;
+    // The iteration may stall at round bodies: only what it has seen to separate them is certain.
+    const double distance = gjk.touches ? 0 : gjk.best_separation;
     if (distance > reach + tie_) return;
     if (near_.is_front) touch_region(query_, near_, false);
     const bool is_apart = distance > tie_;
@@ -64,18 +65,17 @@ class CurvedOnTriangle {
   }
 
   /// What of the triangle is under an end that is slightly tilted over another one.
-  void collect_under(int end) {
+  void collect_under(const TiltedSide& end) {
     const double slack = possible_turn(query_, 2 * query_.a.half().x());
-    const Vector3d up = (end == 1 ? 1 : -1) * query_.pose_sa.rotation.col(2);
-    const double apart = query_.a.half().x() / 4;
+    const Vector3d up = (end.side == 1 ? 1 : -1) * query_.pose_sa.rotation.col(2);
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
           is_under_end(t_.corners[k]) && vertex_allows(query_, t_.ids[k], up, slack) &&
-          may_come_down(t_.corners[k], up, apart)) {
+          may_come_down(t_.corners[k], end, up)) {
         add_candidate(query_, {.a = flat_end(up), .b = make_point_feature(t_.corners[k])},
                       code(FeatureCode::Kind::kFace, 0), surface_vertex_code(t_.ids[k]));
       }
-      add_ends_of_chord(k, up, apart);
+      add_ends_of_chord(k, end, up);
     }
   }
 
@@ -105,6 +105,10 @@ class CurvedOnTriangle {
     }
     if (axis.kind == Kind::kEdge) add_edge(axis.half_edge, axis.n);
     if (axis.kind == Kind::kVertex) add_vertex(axis.half_edge, axis.n);
+    const bool is_flat = axis.kind != Kind::kEdge && axis.kind != Kind::kVertex;
+    if (!is_flat && query_.a.kind() == ShapeKind::kCylinder) {
+      tilt_over_region(query_, near_, axis.n, axis.separation);
+    }
   }
 
   double face_separation(const NearTriangle& near) const {
@@ -183,67 +187,101 @@ class CurvedOnTriangle {
              least);
   }
 
-  /// From the normal of the triangle over the edge to that of the neighbour, or around a rim.
-  void consider_edge(int k, double least, const Vector3d& hint) {
-    const int half_edge = 3 * near_.index + k;
+  /// The directions of an edge: from the normal of the triangle over the edge to that of the
+  /// neighbour, or around a rim.
+  struct EdgeArc {
+    Vector3d first, outward;
+    double end = 0;  // ≤ 0: none
+    Vector3d direction(double angle) const {
+      return std::cos(angle) * first + std::sin(angle) * outward;
+    }
+    double angle_of(const Vector3d& n) const { return std::atan2(n.dot(outward), n.dot(first)); }
+  };
+
+  EdgeArc find_arc(int half_edge, const Vector3d& along) const {
     const int twin = query_.surface.twin(half_edge);
-    if (twin == TriangleSurface::kJunction) return;
-    const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
-    const double length = edge.norm();
-    if (!(length > 0)) return;
-    const Vector3d first = near_.side * query_.surface.winding_normal(near_.index);
-    const Vector3d outward = -query_.surface.winding_normal(near_.index).cross(edge / length);
-    double end = std::numbers::pi;
+    EdgeArc arc{.first = near_.side * query_.surface.winding_normal(near_.index),
+                .outward = -query_.surface.winding_normal(near_.index).cross(along)};
+    if (twin == TriangleSurface::kJunction) return arc;
+    arc.end = std::numbers::pi;
     if (twin >= 0) {
       const NearTriangle neighbor = neighbor_across(query_, near_, half_edge);
       const Vector3d second = neighbor.side * query_.surface.winding_normal(neighbor.index);
-      end = std::atan2(second.dot(outward), second.dot(first));
-      if (end <= 0 && second.dot(first) < -0.5) end += 2 * std::numbers::pi;  // a blade
-      if (!(end > kStrict && end <= std::numbers::pi + kStrict)) return;      // concave
+      arc.end = arc.angle_of(second);
+      if (arc.end <= 0 && second.dot(arc.first) < -0.5) arc.end += 2 * std::numbers::pi;  // a blade
+      if (!(arc.end > kStrict && arc.end <= std::numbers::pi + kStrict)) arc.end = 0;     // concave
     } else if (query_.surface.is_height_field()) {
-      end = std::atan2(first.z(), -outward.z());  // until n is level
+      arc.end = std::atan2(arc.first.z(), -arc.outward.z());  // until n is level
     }
-    const auto direction = [&](double angle) -> Vector3d {
-      return std::cos(angle) * first + std::sin(angle) * outward;
+    return arc;
+  }
+
+  /// Where the shape is apart from the line the separation has one maximum above zero, else it may
+  /// have several: the best of some samples is next to the best of them. Thin peaks of cylinders
+  /// lie where the mantle is across the edge, and, where they overlap, near the end.
+  void consider_edge(int k, double least, const Vector3d& hint) {
+    const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
+    const double length = edge.norm();
+    if (!(length > 0)) return;
+    const EdgeArc arc = find_arc(3 * near_.index + k, edge / length);
+    if (!(arc.end > 0)) return;
+    double best = std::clamp(arc.angle_of(hint), 0.0, arc.end);
+    double highest = separation(arc.direction(best), t_.corners[k]);
+    const auto sample = [&](double angle) {
+      const double value = separation(arc.direction(angle), t_.corners[k]);
+      if (!(value > highest)) return;
+      highest = value;
+      best = angle;
     };
+    for (int i = 0; i <= kNumSamples; ++i) sample(arc.end * i / kNumSamples);
+    const bool is_cylinder = query_.a.kind() == ShapeKind::kCylinder;
+    const Vector3d axis = query_.pose_sa.rotation.col(2), across = axis.cross(edge);
+    for (const double side : {1.0, -1.0}) {
+      const double angle = arc.angle_of(side * across);
+      if (is_cylinder && angle > 0 && angle < arc.end) sample(angle);
+    }
+    consider_peak(k, arc, best, least);
+    const bool may_overlap = least == -std::numeric_limits<double>::infinity();
+    for (const double side : {1.0, -1.0}) {
+      const double angle = std::clamp(arc.angle_of(side * axis), 0.0, arc.end);
+      if (may_overlap && is_cylinder) consider_peak(k, arc, angle, least);
+    }
+  }
+
+  /// The maximum that is uphill of an angle. The angle may be that of a kink, where rounding says
+  /// which of its two slopes is found: a step to one side could end on another hill.
+  void consider_peak(int k, const EdgeArc& arc, double from, double least) {
     const auto slope = [&](double angle) {
-      const Vector3d turn = std::cos(angle) * outward - std::sin(angle) * first;
-      return turn.dot(lowest_of_a(query_, direction(angle)) - t_.corners[k]);
+      const Vector3d turn = std::cos(angle) * arc.outward - std::sin(angle) * arc.first;
+      return turn.dot(lowest_of_a(query_, arc.direction(angle)) - t_.corners[k]);
     };
-    // Where the shape is apart from the line the separation has one maximum above zero, else it may
-    // have several: the best of some samples is next to the best of them.
-    constexpr int kNumSamples = 8;
-    const double hinted = std::clamp(std::atan2(hint.dot(outward), hint.dot(first)), 0.0, end);
-    double best = hinted, highest = separation(direction(hinted), t_.corners[k]);
-    for (int i = 0; i <= kNumSamples; ++i) {
-      const double angle = end * i / kNumSamples;
-      const double value = separation(direction(angle), t_.corners[k]);
-      if (value > highest) {
-        highest = value;
-        best = angle;
-      }
-    }
-    double low = best, high = best;
-    if (slope(best) > 0) {
-      high = std::min(end, best + end / kNumSamples);
-      // Beyond the edge something is better. At the end itself the slope may jump, as it does where
-      // a mantle stands upright beside the rim of a height field.
-      if (best >= end && slope(end + 100 * kStrict) > 0) return;
+    constexpr double kBeside = 100 * kStrict;
+    const double step = arc.end / kNumSamples;
+    double low = from, high = from;
+    if (slope(from) > 0) {
+      high = std::min(arc.end, from + (slope(from + kBeside) > 0 ? step : kBeside));
+      for (; high < arc.end && slope(high) > 0; high = std::min(arc.end, high + step)) low = high;
+      // The neighbour is better. At the end itself the slope may jump, as it does where a mantle
+      // stands upright beside the rim of a height field.
+      if (high >= arc.end && slope(arc.end) > 0 && slope(arc.end + kBeside) > 0) return;
     } else {
-      low = std::max(0.0, best - end / kNumSamples);
-      if (best <= 0) return;  // the face is better
+      low = std::max(0.0, from - (slope(from - kBeside) > 0 ? kBeside : step));
+      for (; low > 0 && !(slope(low) > 0); low = std::max(0.0, low - step)) high = low;
+      if (low <= 0 && !(slope(0) > 0)) return;  // the face is better
     }
     for (int i = 0; i < 60 && high - low > 1e-16; ++i) {
       const double middle = (low + high) / 2;
       (slope(middle) > 0 ? low : high) = middle;
     }
-    const Vector3d n = direction((low + high) / 2).normalized();
+    const Vector3d n = arc.direction((low + high) / 2).normalized();
+    const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
+    const double length = edge.norm();
     if (!is_before(n, t_.corners[k]) || !meets_edge(n, t_.corners[k], edge / length, length)) {
       return;
     }
     consider({.kind = Kind::kEdge,
-              .separation = n.dot(lowest_of_a(query_, n) - t_.corners[k]),
-              .half_edge = half_edge,
+              .separation = separation(n, t_.corners[k]),
+              .half_edge = 3 * near_.index + k,
               .n = n},
              least);
   }
@@ -252,12 +290,18 @@ class CurvedOnTriangle {
   bool meets_edge(const Vector3d& n, const Vector3d& start, const Vector3d& along,
                   double length) const {
     double place = along.dot(lowest_of_a(query_, n) - start);
-    if (is_on_end(n)) return true;  // clipped later
+    if (is_on_end(n)) {
+      const Chord chord = find_chord(start, along, length);
+      return chord.from <= chord.to;
+    }
     if (is_on_mantle(n)) {
       const Vector3d axis = query_.pose_sa.rotation.col(2), offset = query_.center - start;
       const Vector3d cross = axis.cross(along);
       const double squared_sine = cross.squaredNorm();
-      if (!(squared_sine > 1e-12)) return true;  // parallel: clipped later
+      if (!(squared_sine > 1e-12)) {  // parallel
+        const double middle = along.dot(offset), half = query_.a.half().z();
+        return middle + half >= 0 && middle - half <= length;
+      }
       const double on_axis = along.cross(offset).dot(cross) / squared_sine;
       if (std::abs(on_axis) > query_.a.half().z() + query_.tolerance) return false;
       place = axis.cross(offset).dot(cross) / squared_sine;
@@ -281,25 +325,36 @@ class CurvedOnTriangle {
         least);
   }
 
-  /// A corner leaves a cylinder through an end or the mantle, an ellipsoid along the normal where
-  /// it is nearest.
   void consider_vertex(int k, double least) {
     if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) return;
-    const Vector3d offset = query_.center - t_.corners[k];
     if (query_.a.kind() == ShapeKind::kCylinder) {
-      const Vector3d axis = query_.pose_sa.rotation.col(2);
-      try_vertex(k, axis, least);
-      try_vertex(k, -axis, least);
-      const Vector3d radial = offset - offset.dot(axis) * axis;
-      const double length = radial.norm();
-      if (length > query_.tolerance && std::abs(offset.dot(axis)) <= query_.a.half().z()) {
-        try_vertex(k, radial / length, least);
-      }
-    } else {
+      consider_vertex_of_cylinder(k, least);
+    } else {  // along the normal where it is nearest
       const Touch touch =
           evaluate_touch({.a = {}, .b = make_point_feature(t_.corners[k])}, query_.a, query_.pose_a,
                          query_.surface_shape, query_.pose_s);
       try_vertex(k, query_.pose_s.rotation.transpose() * touch.normal, least);
+    }
+  }
+
+  /// A corner that is under an end leaves through it, one beside the mantle through the mantle, and
+  /// one beyond both is nearest to the rim. Not along the axis too: what is nearly as good but has
+  /// no contact there would win the tie.
+  void consider_vertex_of_cylinder(int k, double least) {
+    const Vector3d axis = query_.pose_sa.rotation.col(2), offset = query_.center - t_.corners[k];
+    const Vector3d radial = offset - offset.dot(axis) * axis;
+    const double length = radial.norm();
+    const double beyond_end = std::abs(offset.dot(axis)) - query_.a.half().z();
+    const double beyond_mantle = length - query_.a.half().x();
+    if (beyond_mantle <= 0) {
+      try_vertex(k, axis, least);
+      try_vertex(k, -axis, least);
+    }
+    if (beyond_end <= 0 && length > query_.tolerance) try_vertex(k, radial / length, least);
+    if (beyond_end > 0 && beyond_mantle > 0) {
+      const double side = offset.dot(axis) > 0 ? 1 : -1;
+      const Vector3d to_rim = beyond_end * side * axis + beyond_mantle / length * radial;
+      if (to_rim.norm() > query_.tolerance) try_vertex(k, to_rim.normalized(), least);
     }
   }
 
@@ -342,7 +397,7 @@ class CurvedOnTriangle {
       add_candidate(query_,
                     {.a = point_of_a(query_, lowest, 0), .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
-      note_tilted_end(n);
+      note_tilted_end(n, t_.corners[k]);
     }
   }
 
@@ -358,13 +413,15 @@ class CurvedOnTriangle {
     add_candidate(query_, candidate, code(FeatureCode::Kind::kWhole, 0), code_s);
   }
 
-  void note_tilted_end(const Vector3d& n) {
+  void note_tilted_end(const Vector3d& n, const Vector3d& place) {
     const double cosine = query_.pose_sa.rotation.col(2).dot(n);
-    if (std::abs(cosine) > kSlightTilt) note_tilted(query_, cosine > 0 ? 1 : 0);
+    if (std::abs(cosine) > kSlightTilt) {
+      note_tilted(query_, cosine > 0 ? 1 : 0, separation(n, place));
+    }
   }
 
   /// Where an edge leaves the end of the cylinder.
-  void add_ends_of_chord(int k, const Vector3d& up, double apart) {
+  void add_ends_of_chord(int k, const TiltedSide& end, const Vector3d& up) {
     const int half_edge = 3 * near_.index + k;
     if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) return;
     const Vector3d start = t_.corners[k], edge = t_.corners[(k + 1) % 3] - start;
@@ -374,7 +431,7 @@ class CurvedOnTriangle {
     if (!(across.norm() > 0.1) || !edge_allows(query_, half_edge, across.normalized(), kStrict)) {
       return;
     }
-    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(up), 4, apart);
+    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(up), 4, &end);
   }
 
   struct Chord {
@@ -419,9 +476,10 @@ class CurvedOnTriangle {
 
   /// Both ends of what an edge and a flat part have in common, numbered along the line, whichever
   /// way a triangle has it. Where the edge goes on straight the next triangle has the end. With
-  /// `apart` > 0 [m]: only what may come down.
+  /// `tilted`: only what may come down.
   void add_ends(int half_edge, const Vector3d& along, double length, const Chord& chord,
-                const ContactFeature& feature, int first_index, double apart = 0) {
+                const ContactFeature& feature, int first_index,
+                const TiltedSide* tilted = nullptr) {
     if (chord.from > chord.to) return;
     const int k = half_edge % 3;
     const Vector3d up = -(query_.pose_sa.rotation * feature.direction);
@@ -434,7 +492,7 @@ class CurvedOnTriangle {
       const bool goes_on =
           end == 0 ? place <= 0 && is_straight(k) : place >= length && is_straight((k + 1) % 3);
       const Vector3d point = t_.corners[k] + place * along;
-      if (goes_on || (apart > 0 && !may_come_down(point, up, apart))) continue;
+      if (goes_on || (tilted != nullptr && !may_come_down(point, *tilted, up))) continue;
       add_candidate(query_, {.a = feature, .b = make_point_feature(point)},
                     code(FeatureCode::Kind::kOther, first_index + (is_turned ? 1 - end : end)),
                     surface_edge_code(query_, half_edge));
@@ -456,7 +514,7 @@ class CurvedOnTriangle {
         add_candidate(query_, {.a = flat_end(n), .b = corner}, code(FeatureCode::Kind::kFace, 0),
                       code_s);
       }
-      note_tilted_end(n);
+      note_tilted_end(n, t_.corners[k]);
     } else if (query_.a.kind() == ShapeKind::kEllipsoid) {
       add_ellipsoid(corner, n, t_.corners[k], code_s);
     } else if (is_on_mantle(n)) {
@@ -467,12 +525,13 @@ class CurvedOnTriangle {
                     {.a = point_of_a(query_, lowest_of_a(query_, n), 0),
                      .b = make_plane_feature(t_.corners[k], n)},
                     code(FeatureCode::Kind::kRim, 0), code_s);
-      note_tilted_end(n);
+      note_tilted_end(n, t_.corners[k]);
     }
   }
 
-  bool may_come_down(const Vector3d& point, const Vector3d& up, double apart) const {
-    return may_come_down_on(query_, point, query_.center - query_.a.half().z() * up, up, apart);
+  bool may_come_down(const Vector3d& point, const TiltedSide& end, const Vector3d& up) const {
+    return may_come_down_on(query_, end, point, query_.center - query_.a.half().z() * up, up,
+                            query_.a.half().x() / 4);
   }
 
   bool is_under_end(const Vector3d& corner) const {
@@ -528,7 +587,7 @@ void collect_curved(SurfaceQuery& query) {
   for (std::size_t i = 0; i < overlaps.size(); ++i) {
     CurvedOnTriangle(query, overlaps[i].near).emit(overlaps[i]);
   }
-  const std::vector<int>& tilted = query.workspace.tilted;
+  const std::vector<TiltedSide>& tilted = query.workspace.tilted;
   for (std::size_t end = 0; end < tilted.size(); ++end) {
     for (std::size_t i = 0; i < query.workspace.triangles.size(); ++i) {
       const NearTriangle near = query.workspace.triangles[i];

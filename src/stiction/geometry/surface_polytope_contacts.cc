@@ -53,7 +53,7 @@ class PolytopeOnTriangle {
       if (!gjk.touches) add_nearest(gjk);
     } else if (is_apart) {
       emit(best_);
-      if (is_beyond_border(best_)) add_nearest(gjk);
+      if (is_beyond_border(best_, gjk)) add_nearest(gjk);
     } else if (best_.kind != SurfaceAxis::Kind::kNone) {
       query_.workspace.overlaps.push_back({.near = near_,
                                            .ids = t_.ids,
@@ -78,19 +78,20 @@ class PolytopeOnTriangle {
   }
 
   /// What of the triangle is under a face that is slightly tilted over another one.
-  void collect_under(int face) {
+  void collect_under(const TiltedSide& side) {
+    const int face = side.side;
     const double slack = possible_turn(query_, polytope_.extent());
     const Vector3d n = -normals_[face];
     const double apart = polytope_.extent() / 50;
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
           is_under(face, t_.corners[k]) && vertex_allows(query_, t_.ids[k], n, slack) &&
-          may_come_down(t_.corners[k], face, apart)) {
+          may_come_down(t_.corners[k], side, apart)) {
         add_on_face(t_.corners[k], face,
                     {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(face)},
                     surface_vertex_code(t_.ids[k]));
       }
-      clip_edge(face, k, n, apart);
+      clip_edge(side, k, n, apart);
     }
   }
 
@@ -103,15 +104,19 @@ class PolytopeOnTriangle {
       touch_region(query_, neighbor_across(query_, near_, axis.half_edge), true);
     } else if (axis.kind == SurfaceAxis::Kind::kFaceOfShape) {
       collect_on_face_of_shape(axis.index);
-      note_tilted(query_, axis.index);
+      note_tilted(query_, axis.index, axis.separation);
+      tilt_over_region(query_, near_, direction_of(axis), axis.separation);
     } else if (axis.kind == SurfaceAxis::Kind::kEdges) {
       add_edge_pair();
-      note_tilted_faces(direction_of(axis));
+      note_tilted_faces(direction_of(axis), axis.separation);
     }
   }
 
   /// A face that is as good as what is nearest, but ends before it: it will have no contact there.
-  bool is_beyond_border(const SurfaceAxis& axis) const {
+  bool is_beyond_border(const SurfaceAxis& axis, const GjkResult& gjk) const {
+    if (axis.kind == SurfaceAxis::Kind::kFaceOfShape) {
+      return !is_under(axis.index, gjk.simplex.point_b());
+    }
     const bool is_face =
         axis.kind == SurfaceAxis::Kind::kFace || axis.kind == SurfaceAxis::Kind::kNeighbor;
     if (!is_face) return false;
@@ -298,15 +303,16 @@ class PolytopeOnTriangle {
                   surface_edge_code(query_, best_.half_edge));
   }
 
-  void note_tilted_faces(const Vector3d& n) {
+  void note_tilted_faces(const Vector3d& n, double separation) {
     for (std::size_t f = 0; f < normals_.size(); ++f) {
-      if (-normals_[f].dot(n) > kSlightTilt) note_tilted(query_, static_cast<int>(f));
+      if (-normals_[f].dot(n) > kSlightTilt) note_tilted(query_, static_cast<int>(f), separation);
     }
+    tilt_over_region(query_, near_, n, separation);
   }
 
-  bool may_come_down(const Vector3d& point, int face, double apart) const {
-    return may_come_down_on(query_, point, points_[polytope_.vertices_of(face)[0]], -normals_[face],
-                            apart);
+  bool may_come_down(const Vector3d& point, const TiltedSide& face, double apart) const {
+    return may_come_down_on(query_, face, point, points_[polytope_.vertices_of(face.side)[0]],
+                            -normals_[face.side], apart);
   }
 
   void add_on_face(const Vector3d& point, int face, FeatureCode code_a, FeatureCode code_s) {
@@ -316,35 +322,40 @@ class PolytopeOnTriangle {
                   code_a, code_s);
   }
 
-  /// True corners of the triangle under the face, and true edges where they leave it.
+  /// True corners of the triangle under the face, and true edges where they leave it. There may be
+  /// none: then collect_cut finds what overlaps, or add_nearest what is nearest.
   void collect_on_face_of_shape(int face) {
     const Vector3d n = -normals_[face];
-    const std::size_t before = query_.workspace.candidates.size();
     const FeatureCode face_code{FeatureCode::Kind::kFace, static_cast<std::uint32_t>(face)};
+    const std::size_t before = query_.workspace.candidates.size();
     for (int k = 0; k < 3; ++k) {
       if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
           is_under(face, t_.corners[k]) && vertex_allows(query_, t_.ids[k], n, kStrict)) {
         add_on_face(t_.corners[k], face, face_code, surface_vertex_code(t_.ids[k]));
       }
-      clip_edge(face, k, n);
+      clip_edge({.side = face}, k, n);
     }
     if (query_.workspace.candidates.size() > before) return;
+    // A corner that is beside the face by no more than a tie: the face was taken for as good.
     int k = 0;
     for (int i = 1; i < 3; ++i) {
       if (n.dot(t_.corners[i] - t_.corners[k]) > 0) k = i;
     }
-    // Inside an edge or a face other triangles have them.
-    if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner) {
+    if (query_.surface.vertex_kind(t_.ids[k]) == TriangleSurface::VertexKind::kCorner &&
+        is_under(face, t_.corners[k], tie_)) {
       add_on_face(t_.corners[k], face, face_code, surface_vertex_code(t_.ids[k]));
     }
   }
 
-  bool is_under(int face, const Vector3d& p) const {
+  bool is_under(int face, const Vector3d& p) const { return is_under(face, p, query_.tolerance); }
+
+  /// Or beside it by up to `margin` [m].
+  bool is_under(int face, const Vector3d& p, double margin) const {
     const std::span<const int> loop = polytope_.vertices_of(face);
     for (std::size_t i = 0; i < loop.size(); ++i) {
       const Vector3d& from = points_[loop[i]];
       const Vector3d along = points_[loop[(i + 1) % loop.size()]] - from;
-      if (normals_[face].cross(along).dot(p - from) < -query_.tolerance * along.norm()) {
+      if (normals_[face].cross(along).dot(p - from) < -margin * along.norm()) {
         return false;
       }
     }
@@ -352,7 +363,8 @@ class PolytopeOnTriangle {
   }
 
   /// With `apart` > 0 [m]: only what may come down.
-  void clip_edge(int face, int k, const Vector3d& n, double apart = 0) {
+  void clip_edge(const TiltedSide& tilted, int k, const Vector3d& n, double apart = 0) {
+    const int face = tilted.side;
     const int half_edge = 3 * near_.index + k;
     if (query_.surface.edge_id(half_edge) == TriangleSurface::kNone) return;
     const Vector3d start = t_.corners[k], edge = t_.corners[(k + 1) % 3] - start;
@@ -384,7 +396,7 @@ class PolytopeOnTriangle {
     for (const auto& [place, side] : {std::pair{enter, enter_side}, std::pair{leave, leave_side}}) {
       if (side < 0) continue;  // ends under the face, a corner
       const Vector3d point = start + place * edge;
-      if (apart > 0 && !may_come_down(point, face, apart)) continue;
+      if (apart > 0 && !may_come_down(point, tilted, apart)) continue;
       add_on_face(point, face, {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(side)},
                   surface_edge_code(query_, half_edge));
     }
@@ -440,7 +452,7 @@ class PolytopeOnTriangle {
                   {.a = point_of_a(query_, gjk.simplex.point_a(), 0),
                    .b = make_plane_feature(gjk.simplex.point_b(), n)},
                   code_of(vertices, num_vertices), code_s);
-    note_tilted_faces(n);
+    note_tilted_faces(n, gjk.v.norm());
   }
 
   FeatureCode code_of(const int (&vertices)[2], int num_vertices) const {

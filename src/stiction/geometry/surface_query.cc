@@ -132,14 +132,25 @@ bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& over
     return std::find_first_of(overlap.ids.begin(), overlap.ids.end(), other.ids.begin(),
                               other.ids.end()) != overlap.ids.end();
   };
+  const auto is_of_same_face = [&](const OverlapAxis& other) {
+    return query.surface.region(other.near.index) == query.surface.region(overlap.near.index) &&
+           query.region_side(other.near) == query.region_side(overlap.near);
+  };
   for (const OverlapAxis& other : query.workspace.overlaps) {
-    if (other.near.index == overlap.near.index || !shares_vertex(other)) continue;
+    if (other.near.index == overlap.near.index) continue;
+    const bool is_neighbor = shares_vertex(other);
+    if (!is_neighbor && !is_of_same_face(other)) continue;
     int k = 0;
     for (int i = 1; i < 3; ++i) {
       if (other.n.dot(corners[i] - corners[k]) > 0) k = i;
     }
     const double separation = other.n.dot(lowest_of_a(query, other.n) - corners[k]);
-    if (separation > overlap.separation + tie &&
+    // Nowhere higher than what the other one touches with: that parts both.
+    if (other.separation > overlap.separation + tie &&
+        separation >= other.separation - query.tolerance) {
+      return true;
+    }
+    if (is_neighbor && separation > overlap.separation + tie &&
         other.n.dot(query.center - corners[k]) >= -query.tolerance &&
         vertex_allows(query, overlap.ids[k], other.n, kStrict)) {
       return true;
@@ -195,21 +206,32 @@ Vector3d lowest_of_a(const SurfaceQuery& query, const Vector3d& n) {
   return query.pose_sa * query.a.core_support(query.pose_sa.rotation.transpose() * Vector3d(-n));
 }
 
-void note_tilted(SurfaceQuery& query, int side) {
-  std::vector<int>& tilted = query.workspace.tilted;
-  if (std::find(tilted.begin(), tilted.end(), side) == tilted.end()) tilted.push_back(side);
+void note_tilted(SurfaceQuery& query, int side, double separation) {
+  for (TiltedSide& tilted : query.workspace.tilted) {
+    if (tilted.side != side) continue;
+    tilted.separation = std::min(tilted.separation, separation);
+    return;
+  }
+  query.workspace.tilted.push_back({.side = side, .separation = separation});
 }
 
-bool may_come_down_on(const SurfaceQuery& query, const Vector3d& point, const Vector3d& on_side,
-                      const Vector3d& n, double apart) {
-  const double reach = query.options.reach + query.tolerance;
-  if (std::abs(n.dot(on_side - point)) > reach) return false;
+bool is_apart_from_contacts(const SurfaceQuery& query, const Vector3d& point, const Vector3d& n,
+                            double apart) {
   const Vector3d place = query.pose_s * point, normal = query.pose_s.rotation * n;
   const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
   return std::none_of(all.begin(), all.end(), [&](const SurfaceCandidate& item) {
     return item.candidate.normal.dot(normal) > kSlightTilt &&
            (item.candidate.point - place).squaredNorm() <= apart * apart;
   });
+}
+
+bool may_come_down_on(const SurfaceQuery& query, const TiltedSide& side, const Vector3d& point,
+                      const Vector3d& on_side, const Vector3d& n, double apart) {
+  const double gap = n.dot(on_side - point), reach = query.options.reach;
+  const double lowest = std::min(0.0, side.separation);
+  const double tie = 1e3 * query.tolerance + 1e-9 * query.a.size();
+  if (gap > reach + query.tolerance || gap < lowest - tie) return false;
+  return is_apart_from_contacts(query, point, n, apart);
 }
 
 NearTriangle neighbor_across(const SurfaceQuery& query, const NearTriangle& near, int half_edge) {
@@ -240,15 +262,31 @@ FeatureCode surface_vertex_code(int vertex) {
   return {.kind = FeatureCode::Kind::kVertex, .index = static_cast<std::uint32_t>(vertex)};
 }
 
-void touch_region(SurfaceQuery& query, const NearTriangle& near, bool is_touched) {
+namespace {
+
+TouchedRegion& find_region(SurfaceQuery& query, const NearTriangle& near) {
   const int region = query.surface.region(near.index);
   const double side = query.region_side(near);
   for (TouchedRegion& touched : query.workspace.regions) {
-    if (touched.region != region || touched.side != side) continue;
-    touched.is_touched = touched.is_touched || is_touched;
-    return;
+    if (touched.region == region && touched.side == side) return touched;
   }
-  query.workspace.regions.push_back({.region = region, .side = side, .is_touched = is_touched});
+  return query.workspace.regions.emplace_back(TouchedRegion{.region = region, .side = side});
+}
+
+}  // namespace
+
+void touch_region(SurfaceQuery& query, const NearTriangle& near, bool is_touched) {
+  TouchedRegion& region = find_region(query, near);
+  region.is_touched = region.is_touched || is_touched;
+}
+
+void tilt_over_region(SurfaceQuery& query, const NearTriangle& near, const Vector3d& n,
+                      double separation) {
+  const Vector3d normal = query.region_side(near) * query.surface.normal(near.index);
+  if (!near.is_front || !(normal.dot(n) > kSlightTilt)) return;
+  TouchedRegion& region = find_region(query, near);
+  region.is_below_tilted = true;
+  region.lowest = std::min(region.lowest, separation);
 }
 
 }  // namespace stiction

@@ -94,6 +94,11 @@ FeatureCode surface_region_code(int region);
 FeatureCode surface_edge_code(const SurfaceQuery& query, int half_edge);
 FeatureCode surface_vertex_code(int vertex);
 void touch_region(SurfaceQuery& query, const NearTriangle& near, bool is_touched);
+/// An edge or corner of the triangle, or something across it, is touched along n. If that is
+/// nearly the normal of its region, then what else is over the region may come down on it in the
+/// same step, or has sunk in as well, less deep than along n.
+void tilt_over_region(SurfaceQuery& query, const NearTriangle& near, const Eigen::Vector3d& n,
+                      double separation);
 
 // Flat sides that are slightly tilted. One touches a bump or a ridge at one place first; where else
 // the surface is under it, it may come down in the same step.
@@ -104,12 +109,16 @@ constexpr double kSlightTilt = 0.98;
 inline double possible_turn(const SurfaceQuery& query, double width) {
   return std::min(0.2, 2 * query.options.reach / width);
 }
-void note_tilted(SurfaceQuery& query, int side);
+void note_tilted(SurfaceQuery& query, int side, double separation);
+/// No contact is within `apart` [m] of a point already, along nearly the same normal. In S.
+bool is_apart_from_contacts(const SurfaceQuery& query, const Eigen::Vector3d& point,
+                            const Eigen::Vector3d& n, double apart);
 /// Whether a point of the surface under the flat side, whose plane goes through `on_side`, is one
-/// of those: within reach, not behind the plane, where other sides of the shape are, and no contact
-/// is within `apart` [m] already, along nearly the same normal. All in S; n points into the shape.
-bool may_come_down_on(const SurfaceQuery& query, const Eigen::Vector3d& point,
-                      const Eigen::Vector3d& on_side, const Eigen::Vector3d& n, double apart);
+/// of those: within reach, not further behind the plane than what the side touches, where other
+/// sides of the shape are, and apart from other contacts. All in S; n points into the shape.
+bool may_come_down_on(const SurfaceQuery& query, const TiltedSide& side,
+                      const Eigen::Vector3d& point, const Eigen::Vector3d& on_side,
+                      const Eigen::Vector3d& n, double apart);
 
 // The parts.
 
@@ -122,6 +131,9 @@ void collect_curved(SurfaceQuery& query);
 /// The contacts of a with the planes of workspace.regions, clipped to the regions.
 /// Uses the end of `scratch` and restores it.
 void collect_regions(SurfaceQuery& query, ContactList& scratch);
+/// Last resorts, where nothing else says that a is inside a solid, or cuts triangles.
+void collect_deep(SurfaceQuery& query);
+void collect_cut(SurfaceQuery& query);
 /// a is a plane: the corners of the surface are within reach of it.
 void collect_half_space(SurfaceQuery& query);
 

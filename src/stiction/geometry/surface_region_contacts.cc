@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/geometry/cylinder_parts.h"
 #include "stiction/geometry/surface_query.h"
 
 namespace stiction {
@@ -15,6 +16,9 @@ using Eigen::Vector3d;
 struct RegionFrame {
   int region = 0;
   Vector3d normal, point;  // of the plane, below the shape
+  bool is_touched = true;
+  bool has_border = true;                                    // else only corners above it count
+  double lowest = -std::numeric_limits<double>::infinity();  // [m] no gaps below
 };
 
 /// x and y are any; z is the normal, exactly.
@@ -29,8 +33,27 @@ Pose plane_pose(const RegionFrame& frame) {
   return pose;
 }
 
-void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, bool is_touched,
-                        ContactList& scratch) {
+/// The lowest point of the rim of a cylinder, which stands for the fixed points next to it, is not
+/// over the region: those that are count themselves.
+void add_points_of_rim(SurfaceQuery& query, const RegionFrame& frame) {
+  const CylinderParts parts(query.a);
+  const Vector3d down = -(query.pose_sa.rotation.transpose() * frame.normal);
+  const int end = down.z() > 0 ? 1 : 0;
+  for (int k = 0; k < kNumRimPoints; ++k) {
+    const Vector3d point = query.pose_sa * parts.rim_point(end, k);
+    if (!CylinderParts::is_next_to(down, k) ||
+        frame.normal.dot(point - frame.point) < frame.lowest ||
+        !is_over_region(query, frame.region, point, query.tolerance)) {
+      continue;
+    }
+    add_candidate(query,
+                  {.a = make_point_feature(parts.rim_point(end, k)),
+                   .b = make_plane_feature(frame.point, frame.normal)},
+                  CylinderParts::rim_point_code(end, k), surface_region_code(frame.region));
+  }
+}
+
+void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, ContactList& scratch) {
   SurfaceWorkspace& w = query.workspace;
   if (!w.plane) w.plane.emplace(Plane{});
   const std::size_t num_candidates = scratch.candidates.size(),
@@ -42,12 +65,16 @@ void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, bool is_t
   collect_contacts(query.a, query.pose_a, *w.plane, query.pose_s * plane_pose(frame), options,
                    query.contact_workspace, scratch);
   const FeatureCode code = surface_region_code(frame.region);
+  bool loses_rim = false;
   for (std::size_t i = num_candidates; i < scratch.candidates.size(); ++i) {
     ContactCandidate candidate = scratch.candidates[i];
-    if (!is_touched && candidate.gap < -1e3 * query.tolerance) continue;
     const Vector3d point =
         query.pose_s.rotation.transpose() * (candidate.point - query.pose_s.position);
-    if (!is_over_region(query, frame.region, point, query.tolerance)) continue;
+    if (candidate.gap < frame.lowest ||
+        !is_over_region(query, frame.region, point, query.tolerance)) {
+      loses_rim = loses_rim || candidate.a.kind == ContactFeature::Kind::kCircle;
+      continue;
+    }
     candidate.b = make_plane_feature(frame.point, frame.normal);
     candidate.id = (candidate.id >> 32 << 32) |
                    make_contact_id({.kind = FeatureCode::Kind::kWhole, .index = 0}, code);
@@ -57,6 +84,7 @@ void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, bool is_t
   scratch.patches.resize(num_patches);
   scratch.num_groups = num_groups;
   scratch.num_reduced = num_reduced;
+  if (loses_rim && frame.has_border) add_points_of_rim(query, frame);
 }
 
 /// One edge of a region, with the wall that stands on it along the normal.
@@ -71,12 +99,33 @@ struct Border {
   }
 };
 
+bool has_contact(const SurfaceQuery& query, std::uint64_t id) {
+  const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
+  return std::any_of(all.begin(), all.end(),
+                     [id](const SurfaceCandidate& item) { return item.candidate.id == id; });
+}
+
+/// A point of the shape over the border. Where the region is only below a tilted shape, what is
+/// touched beside it may have the same place already, and then knows better.
+void add_over_region(SurfaceQuery& query, const RegionFrame& frame, const Vector3d& point,
+                     FeatureCode code_a, FeatureCode code_s) {
+  const double gap = frame.normal.dot(point - frame.point);
+  if (gap < frame.lowest || gap > query.options.reach + query.tolerance) return;
+  constexpr double kApart = 0.02;  // of the size
+  if (!frame.is_touched && (has_contact(query, make_contact_id(code_a, code_s)) ||
+                            !is_apart_from_contacts(query, point - gap / 2 * frame.normal,
+                                                    frame.normal, kApart * query.a.size()))) {
+    return;
+  }
+  add_candidate(
+      query, {.a = point_of_a(query, point, 0), .b = make_plane_feature(frame.point, frame.normal)},
+      code_a, code_s, surface_region_code(frame.region));
+}
+
 void add_on_border(SurfaceQuery& query, const RegionFrame& frame, const Border& border,
                    const Vector3d& point, FeatureCode code_a) {
   if (!border.is_beside(point, query.tolerance)) return;
-  add_candidate(
-      query, {.a = point_of_a(query, point, 0), .b = make_plane_feature(frame.point, frame.normal)},
-      code_a, border.code, surface_region_code(frame.region));
+  add_over_region(query, frame, point, code_a, border.code);
 }
 
 /// A side of the incident polygon over the border.
@@ -95,8 +144,7 @@ class Footprint {
     if (const Polytope* polytope = query.a.polytope()) {
       double best = std::numeric_limits<double>::infinity();
       for (std::size_t i = 0; i < polytope->faces().size(); ++i) {
-        const double cosine =
-            (query.pose_sa.rotation * polytope->faces()[i].normal).dot(frame.normal);
+        const double cosine = query.workspace.normals[i].dot(frame.normal);
         if (cosine >= best) continue;
         best = cosine;
         face_ = static_cast<int>(i);
@@ -118,8 +166,8 @@ class Footprint {
       const Polytope& polytope = *query_.a.polytope();
       for (const int e : polytope.edges_of(face_)) {
         const Polytope::Edge& edge = polytope.edges()[e];
-        cross_side(query_, frame_, border, query_.pose_sa * polytope.vertices()[edge.tail],
-                   query_.pose_sa * polytope.vertices()[edge.head],
+        const std::vector<Vector3d>& points = query_.workspace.points;
+        cross_side(query_, frame_, border, points[edge.tail], points[edge.head],
                    {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(e)});
       }
     } else if (query_.a.kind() == ShapeKind::kCylinder && stands_) {
@@ -137,8 +185,8 @@ class Footprint {
     Vector3d normal, point;
     if (face_ >= 0) {
       const Polytope& polytope = *query_.a.polytope();
-      normal = query_.pose_sa.rotation * polytope.faces()[face_].normal;
-      point = query_.pose_sa * polytope.vertices()[polytope.vertices_of(face_)[0]];
+      normal = query_.workspace.normals[face_];
+      point = query_.workspace.points[polytope.vertices_of(face_)[0]];
     } else if (query_.a.kind() == ShapeKind::kCylinder && stands_) {
       normal = axis_;
       point = end_center_;
@@ -149,11 +197,9 @@ class Footprint {
     if (!(std::abs(cosine) > 1e-6)) return;
     const Vector3d above = corner + normal.dot(point - corner) / cosine * frame_.normal;
     if (!covers(above)) return;
-    add_candidate(
-        query_,
-        {.a = point_of_a(query_, above, 0), .b = make_plane_feature(frame_.point, frame_.normal)},
-        {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(std::max(face_, 0))}, code,
-        surface_region_code(frame_.region));
+    add_over_region(query_, frame_, above,
+                    {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(std::max(face_, 0))},
+                    code);
   }
 
  private:
@@ -161,10 +207,10 @@ class Footprint {
     if (face_ < 0) return (p - end_center_).norm() <= query_.a.half().x();
     const Polytope& polytope = *query_.a.polytope();
     const std::span<const int> loop = polytope.vertices_of(face_);
-    const Vector3d normal = query_.pose_sa.rotation * polytope.faces()[face_].normal;
+    const Vector3d& normal = query_.workspace.normals[face_];
     for (std::size_t k = 0; k < loop.size(); ++k) {
-      const Vector3d from = query_.pose_sa * polytope.vertices()[loop[k]];
-      const Vector3d to = query_.pose_sa * polytope.vertices()[loop[(k + 1) % loop.size()]];
+      const Vector3d& from = query_.workspace.points[loop[k]];
+      const Vector3d& to = query_.workspace.points[loop[(k + 1) % loop.size()]];
       if (normal.cross(to - from).dot(p - from) < 0) return false;
     }
     return true;
@@ -246,13 +292,18 @@ void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
 
 void collect_regions(SurfaceQuery& query, ContactList& scratch) {
   for (const TouchedRegion& touched : query.workspace.regions) {
-    RegionFrame frame{.region = touched.region, .normal = {}, .point = {}};
+    RegionFrame frame{.region = touched.region,
+                      .normal = {},
+                      .point = {},
+                      .is_touched = touched.is_touched,
+                      .has_border = touched.is_touched || touched.is_below_tilted};
+    if (!touched.is_touched) frame.lowest = touched.lowest - 1e3 * query.tolerance;
     const Vector3d& normal = query.surface.region_normal(touched.region);
     frame.normal = touched.side * normal;
     frame.point = query.center -
                   (normal.dot(query.center) - query.surface.region_offset(touched.region)) * normal;
-    add_plane_contacts(query, frame, touched.is_touched, scratch);
-    if (touched.is_touched) add_border_contacts(query, frame);
+    add_plane_contacts(query, frame, scratch);
+    if (frame.has_border) add_border_contacts(query, frame);
   }
 }
 

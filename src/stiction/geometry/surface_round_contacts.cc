@@ -24,6 +24,7 @@ struct Ball {
   Vector3d center;
   double radius = 0;
   FeatureCode code{};
+  Vector3d inward = Vector3d::Zero();  // unit, to the other end of a capsule
 };
 
 void add_face(SurfaceQuery& query, const NearTriangle& near, const Ball& ball) {
@@ -53,6 +54,15 @@ void add_vertex(SurfaceQuery& query, int vertex, const Ball& ball, double side) 
                 ball.code, surface_vertex_code(vertex));
 }
 
+/// Along n the rest of the capsule is nearer than its end: then not the end touches an edge or
+/// corner, but the axis. At an edge that is nearly parallel to the axis both ends count all the
+/// same: whichever is higher may come down in the step.
+bool is_passed_by_axis(const Ball& end, const Vector3d& n) { return end.inward.dot(n) < -kStrict; }
+bool is_nearly_parallel(const Ball& end, const Vector3d& along) {
+  constexpr double kSine = 0.2;  // 11°
+  return end.inward.cross(along).squaredNorm() <= kSine * kSine * along.squaredNorm();
+}
+
 /// Centre outside: all local minima.
 void collect_outside(SurfaceQuery& query, const NearTriangle& near, const Ball& ball) {
   const TriangleSurface& surface = query.surface;
@@ -77,6 +87,7 @@ void collect_outside(SurfaceQuery& query, const NearTriangle& near, const Ball& 
     const Vector3d away = from - place * along;
     const double distance = away.norm();
     if (!(distance > query.tolerance && distance <= reach)) continue;
+    if (is_passed_by_axis(ball, away / distance) && !is_nearly_parallel(ball, along)) continue;
     if (edge_allows(query, half_edge, away / distance, kStrict))
       add_edge(query, half_edge, ball, 1);
   }
@@ -85,6 +96,7 @@ void collect_outside(SurfaceQuery& query, const NearTriangle& near, const Ball& 
     const Vector3d away = ball.center - t.corners[k];
     const double distance = away.norm();
     if (!(distance > query.tolerance && distance <= reach)) continue;
+    if (is_passed_by_axis(ball, away / distance)) continue;
     if (vertex_allows(query, t.ids[k], away / distance, kStrict)) {
       add_vertex(query, t.ids[k], ball, 1);
     }
@@ -293,9 +305,11 @@ void collect_round(SurfaceQuery& query) {
     return;
   }
   for (const int end : {0, 1}) {
-    collect_ball(query, {.center = query.center + (end == 0 ? -1 : 1) * half,
+    const double side = end == 0 ? -1 : 1;
+    collect_ball(query, {.center = query.center + side * half,
                          .radius = radius,
-                         .code = {FeatureCode::Kind::kVertex, static_cast<std::uint32_t>(end)}});
+                         .code = {FeatureCode::Kind::kVertex, static_cast<std::uint32_t>(end)},
+                         .inward = -side * query.pose_sa.rotation.col(2)});
   }
   collect_axis(query, {.start = query.center - half,
                        .end = query.center + half,

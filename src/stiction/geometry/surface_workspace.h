@@ -27,11 +27,21 @@ struct SurfaceCandidate {
   int rank = 0;               // 0 face, 1 edge, 2 vertex: faces win over edges over vertices
 };
 
-/// A flat region that a shape touches, or has corners above.
+/// A flat region that a shape touches, has corners above, or touches an edge or corner of.
 struct TouchedRegion {
   int region = 0;
-  double side = 1;          // ±1 for the normal of the region
-  bool is_touched = false;  // else only corners above it count, without its border
+  double side = 1;  // ±1 for the normal of the region
+  bool is_touched = false;
+  // Not touched itself, but slightly tilted over what is touched at its border: counts as well,
+  // with its own border. Else only corners above it count.
+  bool is_below_tilted = false;
+  double lowest = 0;  // [m] ≤ 0: of what is not touched, gaps below this do not count
+};
+
+/// A flat side of the shape that is slightly tilted over what it touches.
+struct TiltedSide {
+  int side = 0;
+  double separation = 0;  // [m] the smallest of what it touches
 };
 
 /// The best axis of a triangle that overlaps the shape, by the numbers of whoever found it.
@@ -53,8 +63,7 @@ struct SurfaceWorkspace {
   std::vector<Eigen::Vector3d> normals{};  // of its faces
   std::vector<OverlapAxis> overlaps{};
   std::vector<NearTriangle> cut{};  // triangles that the shape overlaps
-  std::vector<int>
-      tilted{};  // flat sides of the shape that are slightly tilted over what they touch
+  std::vector<TiltedSide> tilted{};
   std::vector<TouchedRegion> regions{};
   std::vector<SurfaceCandidate> candidates{};
   std::optional<CollisionShape> plane{};  // z ≤ 0

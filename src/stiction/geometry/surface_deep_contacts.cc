@@ -1,0 +1,157 @@
+// Contacts of last resort: the shape is deeper in a surface than features that touch can tell. Each
+// is between a point of the surface of the shape and one of a triangle, as all contacts are: what
+// is deepest of the shape may be far beside what it overlaps.
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stiction/geometry/gjk.h"
+#include "stiction/geometry/surface_query.h"
+
+namespace stiction {
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The larger t with |p + t d| = r, for p within r.
+template <typename Vector>
+double leave_ball(const Vector& p, const Vector& d, double r) {
+  const double squared = d.squaredNorm(), half = p.dot(d);
+  if (!(squared > 0)) return kInfinity;
+  const double square = half * half - squared * (p.squaredNorm() - r * r);
+  return (std::sqrt(std::max(0.0, square)) - half) / squared;
+}
+
+/// [m] How far a point of the shape is from its surface along d, a unit vector, both in its frame.
+/// Negative for one that is beside the shape, by what the search of common points leaves.
+double way_out(const CollisionShape& a, const Vector3d& p, const Vector3d& d) {
+  const Vector3d& half = a.half();
+  if (a.kind() == ShapeKind::kEllipsoid) {
+    return leave_ball<Vector3d>(p.cwiseQuotient(half), d.cwiseQuotient(half), 1);
+  }
+  if (a.kind() == ShapeKind::kCylinder) {
+    const double through_mantle = leave_ball<Eigen::Vector2d>(p.head<2>(), d.head<2>(), half.x());
+    const double side = d.z() > 0 ? 1 : -1;
+    const double through_end = d.z() != 0 ? (half.z() - side * p.z()) / std::abs(d.z()) : kInfinity;
+    return std::min(through_mantle, through_end);
+  }
+  double way = kInfinity;
+  for (const Polytope::Face& face : a.polytope()->faces()) {
+    const double towards = face.normal.dot(d);
+    if (towards > 0) way = std::min(way, (face.offset - face.normal.dot(p)) / towards);
+  }
+  return way;
+}
+
+/// The point of the surface of a below one of its points, along −n.
+Vector3d surface_below(const SurfaceQuery& query, const Vector3d& point, const Vector3d& n) {
+  if (query.a.core_radius() > 0) {  // balls and capsules: their deepest point
+    return lowest_of_a(query, n);
+  }
+  const Eigen::Matrix3d back = query.pose_sa.rotation.transpose();
+  const double way = way_out(query.a, back * (point - query.pose_sa.position), -(back * n));
+  return point - way * n;
+}
+
+void add_below(SurfaceQuery& query, const Vector3d& point, const Vector3d& place, const Vector3d& n,
+               int triangle) {
+  add_candidate(query,
+                {.a = point_of_a(query, surface_below(query, point, n), query.a.core_radius()),
+                 .b = make_plane_feature(place, n)},
+                {.kind = FeatureCode::Kind::kWhole, .index = 0},
+                surface_region_code(query.surface.region(triangle)));
+}
+
+bool has_touching_contact(const SurfaceQuery& query, const NearTriangle& near) {
+  const std::array<Vector3d, 3> corners = query.surface.corners(near.index);
+  const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
+  return std::any_of(all.begin(), all.end(), [&](const SurfaceCandidate& item) {
+    if (item.candidate.gap > touching_distance(query)) return false;
+    const Vector3d place =
+        query.pose_s.rotation.transpose() * (item.candidate.point - query.pose_s.position);
+    return (find_nearest_on_triangle(place, corners).point - place).norm() <=
+           1e3 * touching_distance(query);
+  });
+}
+
+/// A point that the shape and a triangle have in common, if they overlap.
+Vector3d find_common_point(const SurfaceQuery& query, const TriangleView& t) {
+  const auto support = [&](const Vector3d& v) {
+    DifferencePoint point;
+    point.a = lowest_of_a(query, v);
+    point.b = *std::max_element(
+        t.corners.begin(), t.corners.end(),
+        [&](const Vector3d& p, const Vector3d& q) { return v.dot(p) < v.dot(q); });
+    point.w = point.a - point.b;
+    return point;
+  };
+  Vector3d guess = query.center - (t.corners[0] + t.corners[1] + t.corners[2]) / 3;
+  if (!(guess.squaredNorm() > 0)) guess = Vector3d::UnitZ();
+  return run_gjk(support, guess, {.relative = 1e-10, .touching = query.tolerance})
+      .simplex.point_b();
+}
+
+/// [-] How much of a way that begins over the triangle is over it.
+double share_over(const SurfaceQuery& query, const TriangleView& t, const Vector3d& from,
+                  const Vector3d& way) {
+  const Vector3d normal = query.surface.winding_normal(t.index);
+  double share = 1;
+  for (int k = 0; k < 3; ++k) {
+    const Vector3d inward = normal.cross(t.corners[(k + 1) % 3] - t.corners[k]);
+    const double at = std::max(0.0, inward.dot(from - t.corners[k])), change = inward.dot(way);
+    if (change < 0) share = std::min(share, -at / change);
+  }
+  return share;
+}
+
+}  // namespace
+
+/// The centre is inside a solid: the nearest part of the surface pushes what is behind the centre.
+void collect_deep(SurfaceQuery& query) {
+  const TriangleSurface& surface = query.surface;
+  if (!surface.may_contain(query.center)) return;
+  const TriangleSurface::Nearest nearest = surface.find_nearest(query.center);
+  if (nearest.triangle == TriangleSurface::kNone || !surface.is_solid(nearest.triangle)) return;
+  const Vector3d outward = surface.winding_normal(nearest.triangle);
+  if (!(surface.outward_at(nearest.triangle, nearest.point, query.tolerance)
+            .dot(query.center - nearest.point) < 0)) {
+    return;
+  }
+  // Towards the nearest point, which may lie on a reentrant edge.
+  const Vector3d direction = (nearest.point - query.center).normalized();
+  const Vector3d n = direction.dot(outward) > 1 - 1e-9 ? outward : direction;
+  const double depth = n.dot(nearest.point - query.center);
+  add_below(query, nearest.point - depth * n, nearest.point, n, nearest.triangle);
+}
+
+/// The shape has been pushed through a corner of the surface, deeper than its features tell: of the
+/// triangles that it overlaps the one it leaves soonest, as if it had no end. Not those that have a
+/// contact: they are only touched. What pushes is over the triangle, towards what is deepest.
+void collect_cut(SurfaceQuery& query) {
+  const NearTriangle* best = nullptr;
+  double least = kInfinity;  // [m] of depth
+  const auto normal_of = [&](const NearTriangle& near) -> Vector3d {
+    return query.region_side(near) * query.surface.normal(near.index);
+  };
+  for (const NearTriangle& near : query.workspace.cut) {
+    if (has_touching_contact(query, near)) continue;
+    const double depth = -query.height(near, lowest_of_a(query, normal_of(near)));
+    // The side that the centre is on first.
+    const bool is_better = best == nullptr || (near.is_front && !best->is_front) ||
+                           (near.is_front == best->is_front && depth < least);
+    if (!is_better) continue;
+    best = &near;
+    least = depth;
+  }
+  if (best == nullptr) return;
+  const TriangleView t(query, best->index);
+  const Vector3d n = normal_of(*best), common = find_common_point(query, t);
+  const Vector3d way = lowest_of_a(query, n) - common;
+  add_below(query, common + share_over(query, t, common, way) * way, t.corners[0], n, t.index);
+}
+
+}  // namespace stiction
