@@ -9,6 +9,7 @@
 #include <random>
 
 #include "stiction/problem/certificate.h"
+#include "stiction/solve/auto_solver.h"
 #include "stiction/solve/newton_solver.h"
 #include "tests/solve/joint_problems.h"
 #include "tests/solve/law_check.h"
@@ -160,6 +161,20 @@ TEST(QuickDiscs, GoesOnFromWhereItEnded) {
   ASSERT_TRUE(quick.go_on(problem, kGoal, fine, second));
   EXPECT_LT((fine.w_vector() - expected.w_vector()).norm(),
             0.1 * (rough.w_vector() - expected.w_vector()).norm());
+}
+
+/// `auto` asks it first, and takes an answer that is far better than the tolerance of the step.
+TEST(QuickDiscs, SolvesStepsOfAutoFromImpulsesOfTheStepBefore) {
+  for (const StepProblem& problem : {make_plate(10, 0.3), make_cube({1, 0.5, 0}, 0.3)}) {
+    StepSolution solution = disturbed(solve_otherwise(problem), 1e-3);
+    AutoSolver solver({.tolerance = 1e-6, .acceptable = 1e-6});
+    const SolverReport report = solver.solve(problem, solution);
+    EXPECT_EQ(report.status, SolverStatus::kConverged);
+    EXPECT_LE(report.iterations, 5);
+    EXPECT_LT(certify(problem, solution).residual(), 1e-8);
+    // From the answer itself one look is enough.
+    EXPECT_LE(solver.solve(problem, solution).iterations, 1);
+  }
 }
 
 TEST(QuickDiscs, RefusesWhatItDoesNotTake) {
