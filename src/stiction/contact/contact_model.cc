@@ -165,7 +165,7 @@ bool ContactModel::detect_further(const State& state, double h, const State& end
       has_moved_further = true;
     }
   }
-  if (!has_moved_further) return false;
+  if (!has_moved_further || !may_have_met_others(end)) return false;
   is_listed_ = false;
   std::swap(last_detected_, detected_);
   std::swap(last_alternatives_, alternatives_);
@@ -177,16 +177,51 @@ bool ContactModel::detect_further(const State& state, double h, const State& end
   return false;
 }
 
-/// Whether contacts that were not known before are closed at `end`, or their shapes overlap: a step
-/// that leaves them open would not have been another one with them.
-bool ContactModel::has_met_others(const State& end) {
+/// Looks at the pairs of shapes that moved further than their reach alone: mostly they have met
+/// nothing. True where that does not tell.
+bool ContactModel::may_have_met_others(const State& end) {
+  const bool has_sleepers = std::any_of(surfaces_.begin(), surfaces_.end(),
+                                        [](const auto& part) { return !part.is_still.empty(); });
+  if (wants_alternatives_ || has_sleepers || !late_.empty()) return true;
+  note_known_keys(detected_);
+  for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) {
+    PartWithSurfaces& part = surfaces_[s];
+    is_near_.resize(part.reach.size());
+    for (std::size_t i = 0; i < part.reach.size(); ++i) {
+      is_near_[i] = part.reach[i] >= part.smallest_reach[i] ? 1 : 0;
+      part.reach[i] = std::max(part.reach[i], part.smallest_reach[i]);
+    }
+    part.scene->detect(part.poses,
+                       {.reaches = part.reach, .still = is_near_, .reduces = options_.reduces},
+                       further_);
+    for (const CollisionPair& pair : further_.pairs)
+      for (int k = pair.first_candidate; k < pair.first_candidate + pair.num_candidates; ++k) {
+        DetectedContact contact{
+            .part = s, .a = pair.a, .b = pair.b, .candidate = further_.contacts.candidates[k]};
+        complete(contact);
+        if (is_met_anew(contact, end)) return true;
+      }
+  }
+  return false;
+}
+
+void ContactModel::note_known_keys(const std::vector<DetectedContact>& contacts) {
   known_keys_.clear();
-  for (const DetectedContact& contact : last_detected_) known_keys_.push_back(contact.key);
+  for (const DetectedContact& contact : contacts) known_keys_.push_back(contact.key);
   std::sort(known_keys_.begin(), known_keys_.end());
-  return std::any_of(detected_.begin(), detected_.end(), [&](const DetectedContact& contact) {
-    return !std::binary_search(known_keys_.begin(), known_keys_.end(), contact.key) &&
-           (!(evaluate_pair(end.t, end.q, contact).touch.gap > 0) || overlaps(contact, end));
-  });
+}
+
+/// Whether a contact that was not known before is closed at `end`, or its shapes overlap: a step
+/// that leaves it open would not have been another one with it.
+bool ContactModel::is_met_anew(const DetectedContact& contact, const State& end) const {
+  return !std::binary_search(known_keys_.begin(), known_keys_.end(), contact.key) &&
+         (!(evaluate_pair(end.t, end.q, contact).touch.gap > 0) || overlaps(contact, end));
+}
+
+bool ContactModel::has_met_others(const State& end) {
+  note_known_keys(last_detected_);
+  return std::any_of(detected_.begin(), detected_.end(),
+                     [&](const DetectedContact& contact) { return is_met_anew(contact, end); });
 }
 
 void ContactModel::detect_again(const State& state, double h) {
@@ -426,9 +461,8 @@ void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& tou
                 for (int k = begin; k < end; ++k) {
                   const PartWithSurfaces& part = surfaces_[touches.placed[k].part];
                   const int object = touches.placed[k].object, i = part.first_object + object;
-                  Pose& carrier = touches.carriers[i];
-                  carrier = part.surfaces->place_carrier(t, q_of(q, parts()[part.part]), object);
-                  touches.shapes[i] = carrier * part.surfaces->frame_of_object(object);
+                  part.surfaces->place_both(t, q_of(q, parts()[part.part]), object,
+                                            touches.carriers[i], touches.shapes[i]);
                 }
               });
 }

@@ -237,6 +237,9 @@ class ContactModel : public Model {
   bool detect_part(PartWithSurfaces& part, const State& state, double h);
   bool find_contacts(PartWithSurfaces& part) const;
   void list_contacts(int index);
+  bool may_have_met_others(const State& end);
+  void note_known_keys(const std::vector<DetectedContact>& contacts);
+  bool is_met_anew(const DetectedContact& contact, const State& end) const;
   bool has_met_others(const State& end);
   bool overlaps(const DetectedContact& contact, const State& state) const;
   void list_blocks(PartWithSurfaces& part);
@@ -281,6 +284,8 @@ class ContactModel : public Model {
   bool has_driven_ = false;        // shapes that move with the time
   std::vector<double> moved_;      // scratch
   std::vector<std::uint64_t> known_keys_;
+  std::vector<char> is_near_;  // shapes that moved no further than their reach; scratch
+  Detection further_;          // of the others; scratch
   std::vector<int> met_sleepers_;
   int num_reduced_ = 0;
 };

@@ -123,6 +123,7 @@ void RigidBodySystem::add_shapes() {
     auto shape = std::make_shared<const CollisionShape>(description.shape);
     BodyShape placed{.frame = from_center(body, description.frame),
                      .material = material_kind_[description.material + 1]};
+    placed.is_centered = placed.frame.position.isZero(0) && placed.frame.rotation.isIdentity(0);
     placed.radius = radius_about_parent(*shape, placed.frame);
     placed.surface_velocity = placed.frame.rotation * description.surface_velocity;
     placed.has_belt = !description.surface_velocity.isZero(0);
@@ -178,7 +179,8 @@ std::string RigidBodySystem::name_of_object(int object) const {
 void RigidBodySystem::place_objects(double t, const ConstVectorRef& q,
                                     std::span<Pose> poses) const {
   PoseCache bodies(*this, t, q);
-  for (int i = 0; i < num_objects(); ++i) poses[i] = bodies[objects_[i].body] * shapes_[i].frame;
+  for (int i = 0; i < num_objects(); ++i)
+    poses[i] = place_shape(bodies[objects_[i].body], shapes_[i]);
 }
 
 void RigidBodySystem::bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v,
@@ -204,6 +206,8 @@ void RigidBodySystem::bound_displacement(double t_from, const ConstVectorRef& fr
                                          std::span<double> distances) const {
   PoseCache old_poses(*this, t_from, from), new_poses(*this, t_to, to);
   for (int i = 0; i < num_objects(); ++i) {
+    distances[i] = 0;
+    if (motion_of(objects_[i].body) == BodyDescription::Motion::kStatic) continue;
     const Pose &a = old_poses[objects_[i].body], &b = new_poses[objects_[i].body];
     // A turn by θ has ‖R − I‖ = 2 sin(θ/2) and moves points by that times their distance.
     const double turn = (b.rotation - a.rotation).norm() / std::sqrt(2.0);

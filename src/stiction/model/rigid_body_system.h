@@ -160,12 +160,16 @@ class RigidBodySystem final : public System, public Surfaces {
     return objects_[object].body == kWorld ? -1 : bodies_[objects_[object].body].block;
   }
   Pose place_object(double t, const ConstVectorRef& q, int object) const override {
-    return pose_of(t, q, objects_[object].body) * shapes_[object].frame;
+    return place_shape(pose_of(t, q, objects_[object].body), shapes_[object]);
   }
   Pose place_carrier(double t, const ConstVectorRef& q, int object) const override {
     return pose_of(t, q, objects_[object].body);
   }
-  const Pose& frame_of_object(int object) const override { return shapes_[object].frame; }
+  void place_both(double t, const ConstVectorRef& q, int object, Pose& carrier,
+                  Pose& shape) const override {
+    place_body(t, q, objects_[object].body, carrier);
+    shape = place_shape(carrier, shapes_[object]);
+  }
   void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const override;
   void bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v, double h,
                     std::span<double> distances) const override;
@@ -235,11 +239,15 @@ class RigidBodySystem final : public System, public Surfaces {
   };
   struct BodyShape {
     Pose frame{};                                                // from the centre of mass
+    bool is_centered = false;                                    // that frame is the body's own
     double radius = 0;                                           // about it; 0 if unbounded
     int material = 0;                                            // its kind; 0 is none
     Eigen::Vector3d surface_velocity = Eigen::Vector3d::Zero();  // from the centre of mass
     bool has_belt = false;
   };
+  static Pose place_shape(const Pose& carrier, const BodyShape& shape) {
+    return shape.is_centered ? carrier : carrier * shape.frame;
+  }
   /// One body's share of a row.
   struct Share {
     int body = kWorld;

@@ -36,8 +36,9 @@ class Surfaces {
   virtual Pose place_object(double t, const ConstVectorRef& q, int object) const = 0;
   /// Pose of the body that carries a shape.
   virtual Pose place_carrier(double t, const ConstVectorRef& q, int object) const = 0;
-  /// Pose of a shape in that of its carrier: place_object is the product of the two.
-  virtual const Pose& frame_of_object(int object) const = 0;
+  /// Both of them, for the same bits.
+  virtual void place_both(double t, const ConstVectorRef& q, int object, Pose& carrier,
+                          Pose& shape) const = 0;
   /// Of all shapes.
   virtual void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const = 0;
   /// How far any point of each shape moves in the time h, at most: at constant velocities v, and by

@@ -25,19 +25,26 @@ constexpr double kSlipShare = 1 - 1e-6;
 /// leave of sticking, whatever its direction says.
 constexpr double kSlipRounding = 1e-12;
 
-/// How fast the bodies of a contact are along its tangents, or would be without it.
-double tangential_speed_at(const StepProblem& problem, const StepSolution& solution, int contact) {
+/// How fast a coordinate changes, or would without impulses.
+double coordinate_speed(const StepProblem& problem, const StepSolution& solution, int block,
+                        int k) {
+  const int dof = problem.dof_start[block] + k;
+  const double mass =
+      problem.mass_values[problem.mass_start[block] + k * (problem.block_size(block) + 1)];
+  return std::abs(solution.w[dof]) + std::abs(problem.p[dof] / mass);
+}
+
+/// How fast the bodies of a contact are along its tangents, or would be without it. speed_of(block,
+/// k) is that of coordinates.
+template <class SpeedOf>
+double tangential_speed_at(const StepProblem& problem, int contact, const SpeedOf& speed_of) {
   double speed = 0;
   const BlockRows& rows = problem.contacts;
   for (int e = rows.entry_start(contact); e < rows.entry_start(contact + 1); ++e) {
     const int block = rows.entry_block(e), n = rows.entry_columns(e);
-    const ConstRowMatrixMap mass = problem.mass_block(block);
-    const double* w = solution.w.data() + problem.dof_start[block];
-    const double* p = problem.p.data() + problem.dof_start[block];
     for (int i = 1; i < rows.num_rows(contact); ++i)
       for (int k = 0; k < n; ++k)
-        speed += std::abs(rows.entry_values(e)[i * n + k]) *
-                 (std::abs(w[k]) + std::abs(p[k] / mass(k, k)));
+        speed += std::abs(rows.entry_values(e)[i * n + k]) * speed_of(block, k);
   }
   return speed;
 }
@@ -155,8 +162,9 @@ Eigen::Vector3d complete_velocity(const StepProblem& problem, const StepSolution
 }
 
 /// `moved` is the contact's rows times w.
+template <class SpeedOf>
 ContactStatus status_at(const StepProblem& problem, const StepSolution& solution, int contact,
-                        const Eigen::Vector3d& moved) {
+                        const Eigen::Vector3d& moved, const SpeedOf& speed_of) {
   const int start = problem.contacts.row_start(contact);
   const double normal = solution.r[start];
   if (!(normal > 0)) return ContactStatus::kOpen;
@@ -169,7 +177,7 @@ ContactStatus status_at(const StepProblem& problem, const StepSolution& solution
   const double largest = cone.mu * normal * cone.support_against(u);
   const bool is_directed = largest > 0 && dissipation >= kSlipShare * largest;
   return is_directed && u.tail<2>().norm() >
-                            kSlipRounding * tangential_speed_at(problem, solution, contact)
+                            kSlipRounding * tangential_speed_at(problem, contact, speed_of)
              ? ContactStatus::kSlip
              : ContactStatus::kStick;
 }
@@ -184,7 +192,8 @@ Eigen::Vector3d contact_velocity(const StepProblem& problem, const StepSolution&
 
 ContactStatus contact_status(const StepProblem& problem, const StepSolution& solution,
                              int contact) {
-  return status_at(problem, solution, contact, rows_times(problem, contact, solution.w.data()));
+  return status_at(problem, solution, contact, rows_times(problem, contact, solution.w.data()),
+                   [&](int block, int k) { return coordinate_speed(problem, solution, block, k); });
 }
 
 void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
@@ -334,7 +343,8 @@ OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
   motion.slip.tail<2>() = end_rate.tail<2>();
   motion.status =
       status_at(problem, solution, contact,
-                ends_with_answer_ ? end_rate : rows_times(problem, contact, solution.w.data()));
+                ends_with_answer_ ? end_rate : rows_times(problem, contact, solution.w.data()),
+                [&](int block, int k) { return speeds_[problem.dof_start[block] + k]; });
   return motion;
 }
 
@@ -346,6 +356,10 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
     mean_and_end_[2 * k] = mean_velocity_[k];
     mean_and_end_[2 * k + 1] = phase.v_end[k];
   }
+  speeds_.resize(problem.num_dofs());
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    for (int k = 0; k < problem.block_size(b); ++k)
+      speeds_[problem.dof_start[b] + k] = coordinate_speed(problem, solution, b, k);
   const std::vector<int>& indices = assembly.contact_indices();
   for (const int contact : indices) (void)outcome_of(contact, result);
   work_.resize(problem.num_contacts());

@@ -58,6 +58,7 @@ class OutcomeReader {
   bool ends_with_answer_ = false;  // v⁺ = w
   VectorXd mean_velocity_;  // (v + v⁺)/2: Δ½vᵀMv is exactly impulse · mean velocity for constant M
   VectorXd mean_and_end_;                // it and v⁺, their numbers in turn
+  std::vector<double> speeds_;           // of coordinates, or what they would be without impulses
   const ContactModel* model_ = nullptr;  // of the step being read
   VectorXd gaps_, force_;
   ContactTouches touches_;  // at the end of the step

@@ -17,7 +17,7 @@ namespace stiction {
 namespace {
 
 /// Below, a solve costs little more than to remember it.
-constexpr int kManyContacts = 30, kVeryManyContacts = 1000;
+constexpr int kManyContacts = 30;
 
 }  // namespace
 
@@ -52,8 +52,7 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   constexpr double kShortest = 1e-4;  // [s]
   if (deadline_.is_limited()) solver_->set_time_limit(std::max(deadline_.remaining(), kShortest));
   Stopwatch watch;
-  // What is asked twice: steps that are repeated since something out of reach might have been met,
-  // and those of things at rest.
+  // What is asked twice are steps of things at rest.
   const bool is_worth_keeping = !deadline_.is_limited() &&
                                 problem.num_contacts() >= kManyContacts &&
                                 solver_->depends_on_problem_alone();
@@ -62,7 +61,7 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   const bool was_asked = !is_kept || !recall(problem, report);
   if (was_asked) {
     report = solver_->solve(problem, solution_);
-    is_kept = is_kept && may_come_again(problem);
+    is_kept = is_kept && may_come_again();
     if (is_kept) keep(problem, report);
   }
   last_kept_ = is_kept ? &last_[problem.h == 0 ? 0 : 1] : nullptr;
@@ -73,11 +72,10 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   return solution_;
 }
 
-/// Copies of large problems take a share of their steps. Those of things that move are seldom asked
-/// for twice.
-bool SolveStage::may_come_again(const StepProblem& problem) const {
-  return problem.num_contacts() < kVeryManyContacts ||
-         std::all_of(solution_.w.begin(), solution_.w.end(), [](double w) { return w == 0; });
+/// Copies of problems take a share of their steps. Those of things that move are seldom asked for
+/// twice.
+bool SolveStage::may_come_again() const {
+  return std::all_of(solution_.w.begin(), solution_.w.end(), [](double w) { return w == 0; });
 }
 
 /// An answer follows from the problem and the start alone: for the same bits it need not be sought

@@ -151,7 +151,7 @@ class SolveStage {
     std::optional<Certificate> certificate{};  // once it was asked for
   };
   bool recall(const StepProblem& problem, SolverReport& report);
-  bool may_come_again(const StepProblem& problem) const;
+  bool may_come_again() const;
   void keep(const StepProblem& problem, const SolverReport& report);
   void book_part(const StepProblem& problem, const StepSolution& solution, int first_block);
   Certificate certify(const StepProblem& problem, const StepSolution& solution);

@@ -78,7 +78,8 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   report.has_answer = false;  // none that the caller does not have
   workshop_->is_start_measured = true;
   if (!is_cold && !(level <= kFarStart)) return report;
-  if (!is_cold && leaves_motion_ && !(judge_.last_levels().motion <= kFarMotion)) return report;
+  const bool gives_up_far = leaves_motion_ || gives_up_soon_;
+  if (!is_cold && gives_up_far && !(judge_.last_levels().motion <= kFarMotion)) return report;
   if (!is_cold && options_.leaves_motion && moves(problem)) return report;
   if (!(level <= options_.tolerance) && is_too_large()) return report;
   workshop_->is_start_measured = false;

@@ -19,9 +19,17 @@ constexpr double kCompliance = 1e-6;
 constexpr double kUsable = 1e-4, kLeastGain = 0.5;
 constexpr int kMaxSteps = 10;
 
+/// Impulses of the step before are the answer if they are wrong by less than this share of the body
+/// that moves least: some hundred times what an iteration leaves. It has so large a share of
+/// momenta and impulses; what rests is to come to rest to rounding.
+constexpr double kSteady = 1e-9, kMotion = 1e-2;
+
 using Six = Eigen::Matrix<double, SmallLu::kSize, 1>;
 using SixMap = Eigen::Map<Six>;
 using ConstSixMap = Eigen::Map<const Six>;
+
+/// √(a² + b²) of numbers far from the ends of the range; of others the certificate knows.
+double length(double a, double b) { return std::sqrt(a * a + b * b); }
 
 double dot6(const double* a, const double* b) { return ConstSixMap(a).dot(ConstSixMap(b)); }
 
@@ -54,7 +62,52 @@ bool QuickDiscs::try_solve(const StepProblem& problem, const StepSolution& start
     compute_velocity_at(unit);
     guess_status(unit);
   }
+  if (is_start_exact(problem)) {
+    for (Unit& unit : units_) unit.x = unit.before;
+    write(problem, answer);
+    return true;
+  }
   return go_on(problem, goal, answer, iterations);
+}
+
+/// Whether x̂ with the velocities that it gives is the answer: what slides or rolls steadily has the
+/// impulses of the step before.
+bool QuickDiscs::is_start_exact(const StepProblem& problem) const {
+  double momentum = 0, least_motion = kInfinity;
+  for (std::size_t first = 0; first < inverse_.size(); first += kSize) {
+    double motion = 0;
+    for (std::size_t i = first; i < first + kSize; ++i) {
+      const double inverse = std::abs(inverse_[i]);
+      momentum = std::max(momentum, problem.p[i] * problem.p[i] * inverse);
+      motion = std::max(motion, w_[i] * w_[i] / inverse);
+    }
+    least_motion = std::min(least_motion, motion);
+  }
+  double scale = std::sqrt(momentum);
+  for (const Unit& unit : units_) scale = std::max(scale, std::abs(unit.before[0]) * unit.root);
+  const double speed = std::sqrt(least_motion);
+  return speed > kMotion * scale &&
+         std::all_of(units_.begin(), units_.end(),
+                     [&](const Unit& unit) { return error_of_start(unit) <= kSteady * speed; });
+}
+
+/// How far x̂ is from what the status says of it, in √J.
+double QuickDiscs::error_of_start(const Unit& unit) {
+  const auto velocity = [&](int a) { return unit.u[a] + unit.compliance[a] * unit.before[a]; };
+  if (unit.status == Status::kOff) {
+    double error =
+        unit.is_contact ? std::abs(unit.before[0]) : std::abs(unit.before[0] - unit.x[0]);
+    for (int a = 1; a < unit.dim; ++a) error = std::max(error, std::abs(unit.before[a]));
+    return error * unit.root;
+  }
+  double error = std::abs(velocity(0));
+  if (unit.status == Status::kHolds) {
+    for (int a = 1; a < unit.dim; ++a) error = std::max(error, std::abs(velocity(a)));
+    return error / unit.root;
+  }
+  const double friction = unit.mu * unit.before[0];
+  return std::max(error / unit.root, unit.root * length(unit.before[1] + friction * unit.slip[0],
+                                                        unit.before[2] + friction * unit.slip[1]));
 }
 
 bool QuickDiscs::go_on(const StepProblem& problem, double goal, StepSolution& answer,
@@ -62,7 +115,10 @@ bool QuickDiscs::go_on(const StepProblem& problem, double goal, StepSolution& an
   double error = kInfinity;
   for (int step = 0; step < kMaxSteps; ++step) {
     if (!take_step(problem, iterations)) return false;
-    if (!review_all()) continue;
+    if (!review_all()) {
+      error = kInfinity;  // of other statuses
+      continue;
+    }
     const double before = error;
     error = settle(problem);
     if (error <= goal || !(error <= kLeastGain * before)) break;
@@ -169,7 +225,10 @@ void QuickDiscs::divide_by_mass(double* momentum) const {
 /// Of the bodies under the impulses x̂.
 void QuickDiscs::find_velocities(const StepProblem& problem) {
   std::fill(w_.begin(), w_.end(), 0.0);
-  for (Unit& unit : units_) unit.x = unit.before;
+  for (Unit& unit : units_) {
+    unit.x = unit.before;
+    unit.status = Status::kHolds;
+  }
   balance(problem);
   w_.swap(momentum_);
   divide_by_mass(w_.data());
@@ -198,7 +257,7 @@ void QuickDiscs::guess_status(Unit& unit) {
     return;
   }
   unit.status = z[0] > 0 ? Status::kHolds : Status::kOff;
-  if (unit.dim == 1 || !(z[0] > 0) || std::hypot(z[1], z[2]) <= unit.mu * z[0]) return;
+  if (unit.dim == 1 || !(z[0] > 0) || length(z[1], z[2]) <= unit.mu * z[0]) return;
   begin_slip(unit, z);
   turn_slip(unit);
 }
@@ -225,7 +284,7 @@ void QuickDiscs::respond(Unit& unit) {
 
 /// A contact begins to slip against the friction that would hold it.
 void QuickDiscs::begin_slip(Unit& unit, const Local& held) {
-  const double friction = std::hypot(held[1], held[2]);
+  const double friction = length(held[1], held[2]);
   unit.status = Status::kSlides;
   unit.slip = {-held[1] / friction, -held[2] / friction};
   unit.slip_speed = 0;
@@ -235,7 +294,7 @@ void QuickDiscs::begin_slip(Unit& unit, const Local& held) {
 void QuickDiscs::turn_slip(Unit& unit) {
   const double first = unit.u[1] + unit.compliance[1] * unit.x[1];
   const double second = unit.u[2] + unit.compliance[2] * unit.x[2];
-  const double speed = std::hypot(first, second);
+  const double speed = length(first, second);
   if (!(speed > 0)) return;
   unit.slip = {first / speed, second / speed};
   unit.slip_speed = speed;
@@ -274,7 +333,7 @@ bool QuickDiscs::review_contact(Unit& unit) {
     return false;
   }
   if (unit.status == Status::kHolds) {
-    if (unit.dim == 1 || std::hypot(held[1], held[2]) <= unit.mu * held[0]) return true;
+    if (unit.dim == 1 || length(held[1], held[2]) <= unit.mu * held[0]) return true;
     begin_slip(unit, held);
     return false;
   }
@@ -397,7 +456,7 @@ double QuickDiscs::settle(const StepProblem& problem) {
     if (unit.status == Status::kSlides) {
       const std::array<double, 2> slip = unit.slip;
       turn_slip(unit);
-      const double turn = std::hypot(unit.slip[0] - slip[0], unit.slip[1] - slip[1]);
+      const double turn = length(unit.slip[0] - slip[0], unit.slip[1] - slip[1]);
       error = std::max(error, unit.mu * unit.x[0] * turn * unit.root * unit.root);
     }
     worst = std::max(worst, error / unit.root);

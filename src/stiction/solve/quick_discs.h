@@ -33,7 +33,8 @@ class QuickDiscs {
 
   /// Tries to solve a problem from the impulses in `start`, of the right size; velocities there are
   /// not looked at. `goal` is what rows and contacts may be off by, relative to the largest
-  /// impulse, in √J. False without a candidate. `iterations` counts factorisations.
+  /// impulse, in √J. False without a candidate. `iterations` counts factorisations: none if the
+  /// start is the answer.
   bool try_solve(const StepProblem& problem, const StepSolution& start, double goal,
                  StepSolution& answer, int& iterations);
   /// The same from where the last attempt at the same problem ended.
@@ -71,6 +72,8 @@ class QuickDiscs {
   void find_velocities(const StepProblem& problem);
   void compute_velocity_at(Unit& unit) const;
   static void guess_status(Unit& unit);
+  bool is_start_exact(const StepProblem& problem) const;
+  static double error_of_start(const Unit& unit);
   static Local held_impulse(const Unit& unit);
   static void respond(Unit& unit);
   static void turn_slip(Unit& unit);
