@@ -164,16 +164,76 @@ TEST(QuickDiscs, GoesOnFromWhereItEnded) {
 }
 
 /// `auto` asks it first, and takes an answer that is far better than the tolerance of the step.
+/// What it asks otherwise leaves 1e-7 of the cube.
 TEST(QuickDiscs, SolvesStepsOfAutoFromImpulsesOfTheStepBefore) {
-  for (const StepProblem& problem : {make_plate(10, 0.3), make_cube({1, 0.5, 0}, 0.3)}) {
-    StepSolution solution = disturbed(solve_otherwise(problem), 1e-3);
-    AutoSolver solver({.tolerance = 1e-6, .acceptable = 1e-6});
-    const SolverReport report = solver.solve(problem, solution);
-    EXPECT_EQ(report.status, SolverStatus::kConverged);
-    EXPECT_LE(report.iterations, 5);
-    EXPECT_LT(certify(problem, solution).residual(), 1e-8);
-    // From the answer itself one look is enough.
-    EXPECT_LE(solver.solve(problem, solution).iterations, 1);
+  const StepProblem problem = make_cube({1, 0.5, 0}, 0.3);
+  StepSolution solution = disturbed(solve_otherwise(problem), 1e-3);
+  AutoSolver solver({.tolerance = 1e-6, .acceptable = 1e-6});
+  const SolverReport report = solver.solve(problem, solution);
+  EXPECT_EQ(report.status, SolverStatus::kConverged);
+  EXPECT_LE(report.iterations, 5);
+  EXPECT_LT(certify(problem, solution).residual(), 1e-8);
+}
+
+/// What slides on with the impulses of the step before needs no factors; what rests always gets
+/// them, or its errors would add up.
+TEST(QuickDiscs, KeepsImpulsesOfSteadyMotion) {
+  for (const double speed : {1.0, 0.0}) {
+    const StepProblem problem = make_cube({speed, speed / 2, 0}, 0.3);
+    StepSolution answer;
+    QuickDiscs quick;
+    int factorisations = 0;
+    const StepSolution expected = solve_otherwise(problem);
+    ASSERT_TRUE(quick.try_solve(problem, disturbed(expected, 1e-3), 1e-13, answer, factorisations));
+    StepSolution again;
+    int more = 0;
+    ASSERT_TRUE(quick.try_solve(problem, answer, 1e-13, again, more));
+    EXPECT_EQ(more, speed > 0 ? 0 : 1);
+    EXPECT_LT((again.w_vector() - expected.w_vector()).norm(), 1e-11);
+    EXPECT_LE(testing::LawCheck(problem, again).violation(), 1e-8);
+  }
+}
+
+/// Two objects that have solved different problems before answer with the same bits, also where
+/// impulses to start from have friction without pressure.
+TEST(QuickDiscs, KeepsNothingOfProblemsBefore) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> number;
+  QuickDiscs one, other;
+  StepSolution first, second;
+  int factorisations = 0, same = 0;
+  for (int k = 0; k < 300; ++k) {
+    const StepProblem problem = make_cube({number(random), number(random), -0.1}, 0.4),
+                      before = make_plate(k % 12, number(random));
+    StepSolution start;
+    start.set_zero(before);
+    (void)other.try_solve(before, start, kGoal, second, factorisations);
+    start.set_zero(problem);
+    for (int j = 0; j < problem.num_contacts(); ++j) {
+      start.r[3 * j] = std::max(0.0, number(random));
+      start.r[3 * j + 1] = 0.1 * number(random);
+    }
+    int count = 0, other_count = 0;
+    const bool is_found = one.try_solve(problem, start, kGoal, first, count);
+    ASSERT_EQ(other.try_solve(problem, start, kGoal, second, other_count), is_found);
+    ASSERT_EQ(count, other_count);
+    same += is_found && first.is_identical(second) ? 1 : 0;
+    ASSERT_TRUE(!is_found || first.is_identical(second));
+  }
+  EXPECT_GT(same, 30);
+}
+
+/// Soft in the normal as contacts of a compliant material are: friction is found as fast as on
+/// rigid ground.
+TEST(QuickDiscs, FindsFrictionOnSoftGround) {
+  for (const double compliance : {1e-3, 1.0, 100.0}) {
+    SCOPED_TRACE(compliance);
+    for (const Vector3d& velocity : {Vector3d(1, 0.5, -0.1), Vector3d(0, 0, -0.1)}) {
+      StepProblem problem = make_cube(velocity, 0.3);
+      for (int j = 0; j < problem.num_contacts(); ++j)
+        problem.contact_compliance[problem.contacts.row_start(j)] = compliance;
+      expect_found(problem, 1e-3, 4);
+    }
   }
 }
 
@@ -194,10 +254,34 @@ TEST(QuickDiscs, RefusesWhatItDoesNotTake) {
   other_size.add_mass_block(3).setIdentity();
   EXPECT_TRUE(is_refused(other_size));
 
-  StepProblem nothing_moves = make_cube(Vector3d::Zero(), 0.5);
-  nothing_moves.mass_values[7] = 0;  // singular
-  nothing_moves.mass_values[0] = 0;
-  EXPECT_TRUE(is_refused(nothing_moves));
+  StepProblem massless = make_cube(Vector3d::Zero(), 0.5);
+  massless.mass_values[7] = 0;
+  massless.mass_values[0] = 0;
+  EXPECT_TRUE(is_refused(massless));
+
+  StepProblem soft_along = make_cube(Vector3d::Zero(), 0.5);
+  soft_along.contact_compliance[1] = 0.1;
+  EXPECT_TRUE(is_refused(soft_along));
+
+  StepProblem planar;
+  planar.h = kStep;
+  add_body(planar, 1, Vector3d::Zero());
+  planar.add_contact({.num_tangents = 1, .mu = 0.5, .section = FrictionSection::disc()});
+  planar.contacts.add_entry(0, 6).setIdentity();
+  EXPECT_TRUE(is_refused(planar));
+
+  StepProblem of_three = make_plate(3, 0);
+  of_three.add_bilateral_row({});
+  for (int block = 0; block < 3; ++block) of_three.bilateral.add_entry(block, 6).setOnes();
+  EXPECT_TRUE(is_refused(of_three));
+
+  EXPECT_TRUE(is_refused(make_plate(16, 0)));  // 17 bodies
+  StepProblem many = make_cube(Vector3d::Zero(), 0.5);
+  for (int k = 0; k < QuickDiscs::kMaxContacts; ++k) {
+    add_contact(many, 0.5);
+    add_point(many, 0, {0, 0, -0.5}, 1);
+  }
+  EXPECT_TRUE(is_refused(many));
 
   StepProblem coupled = make_cube(Vector3d::Zero(), 0.5);
   for (int i = 0; i < coupled.num_contact_rows(); ++i) {

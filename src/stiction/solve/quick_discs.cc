@@ -155,7 +155,8 @@ bool QuickDiscs::set_up(const StepProblem& problem, const StepSolution& start) {
     unit.compliance = &problem.contact_compliance[row];
     unit.before = {};
     std::copy_n(start.r.data() + row, unit.dim, unit.before.data());
-    if (!add_unit(problem.contacts, j, unit)) return false;
+    const bool is_soft_along = unit.dim == 3 && (unit.compliance[1] > 0 || unit.compliance[2] > 0);
+    if (is_soft_along || !add_unit(problem.contacts, j, unit)) return false;
   }
   factors_.analyse();
   return true;
@@ -192,12 +193,12 @@ bool QuickDiscs::add_unit(const BlockRows& rows, int row_block, Unit& unit) {
   }
   if (unit.num_pieces == 2) factors_.couple(unit.body[0], unit.body[1]);
   set_compliance(unit);
-  return unit.epsilon > 0 && std::isfinite(unit.epsilon);
+  return unit.epsilon > 0 && std::isfinite(unit.epsilon + unit.epsilon_along);
 }
 
 /// By the diagonals of masses: the size of ω is enough.
 void QuickDiscs::set_compliance(Unit& unit) const {
-  double omega = 0, largest = 0;
+  double omega = 0;
   for (int a = 0; a < unit.dim; ++a) {
     double own = 0;
     for (int e = 0; e < unit.num_pieces; ++e) {
@@ -205,10 +206,10 @@ void QuickDiscs::set_compliance(Unit& unit) const {
       own += row.cwiseAbs2().dot(inverse);
     }
     omega = std::max(omega, own);
-    largest = std::max(largest, unit.compliance[a]);
   }
-  unit.root = std::sqrt(omega + largest);
-  unit.epsilon = std::max(kCompliance * omega, largest);
+  unit.root = std::sqrt(omega + unit.compliance[0]);
+  unit.epsilon_along = kCompliance * omega;
+  unit.epsilon = std::max(unit.epsilon_along, unit.compliance[0]);
 }
 
 void QuickDiscs::divide_by_mass(double* momentum) const {
@@ -263,9 +264,9 @@ void QuickDiscs::guess_status(Unit& unit) {
 }
 
 QuickDiscs::Local QuickDiscs::held_impulse(const Unit& unit) {
-  Local x = {};
-  for (int a = 0; a < unit.dim; ++a)
-    x[a] = ((unit.epsilon - unit.compliance[a]) * unit.before[a] - unit.u[a]) / unit.epsilon;
+  const double sigma = unit.epsilon - unit.compliance[0];
+  Local x = {(sigma * unit.before[0] - unit.u[0]) / unit.epsilon, 0, 0};
+  for (int a = 1; a < unit.dim; ++a) x[a] = unit.before[a] - unit.u[a] / unit.epsilon_along;
   return x;
 }
 
@@ -292,11 +293,9 @@ void QuickDiscs::begin_slip(Unit& unit, const Local& held) {
 
 /// t of the velocities at hand.
 void QuickDiscs::turn_slip(Unit& unit) {
-  const double first = unit.u[1] + unit.compliance[1] * unit.x[1];
-  const double second = unit.u[2] + unit.compliance[2] * unit.x[2];
-  const double speed = length(first, second);
+  const double speed = length(unit.u[1], unit.u[2]);
   if (!(speed > 0)) return;
-  unit.slip = {first / speed, second / speed};
+  unit.slip = {unit.u[1] / speed, unit.u[2] / speed};
   unit.slip_speed = speed;
 }
 
@@ -392,8 +391,8 @@ void QuickDiscs::fill_matrix(const StepProblem& problem) {
 /// RᵀDR of a unit.
 template <int kDim>
 void QuickDiscs::add_stiffness(const Unit& unit) {
-  const double stiffness = 1 / unit.epsilon;
-  std::array<double, 9> D = {stiffness, 0, 0, 0, stiffness, 0, 0, 0, stiffness};
+  const double stiffness = 1 / unit.epsilon, along = 1 / unit.epsilon_along;
+  std::array<double, 9> D = {stiffness, 0, 0, 0, along, 0, 0, 0, along};
   if (unit.status == Status::kSlides) {
     const auto& t = unit.slip;
     const double across =
@@ -445,7 +444,7 @@ double QuickDiscs::settle(const StepProblem& problem) {
   balance(problem);
   divide_by_mass(momentum_.data());
   for (std::size_t i = 0; i < w_.size(); ++i) w_[i] += momentum_[i];
-  double worst = 0, largest = 0;
+  double worst = 0, largest = 0, sum = 0;
   for (Unit& unit : units_) {
     compute_velocity_at(unit);
     double error = 0, impulse = 0;
@@ -461,8 +460,10 @@ double QuickDiscs::settle(const StepProblem& problem) {
     }
     worst = std::max(worst, error / unit.root);
     largest = std::max(largest, impulse * unit.root);
+    sum += error + impulse;
     unit.before = unit.x;
   }
+  if (!std::isfinite(sum)) return kInfinity;  // std::max loses what is not a number
   return largest > 0 ? worst / largest : worst == 0 ? 0 : 1;
 }
 

@@ -1,9 +1,9 @@
 // A first attempt at steps of a few rigid bodies with a few contacts, from the impulses of the step
 // before, for problems that are solved in less time than it takes to lay them out for the general
 // solvers. Those impulses tell what rows and contacts do; with that given, impulses are functions
-// of the velocities, with a compliance ε that is tiny beside the mobility ω of a unit and x̂ of the
-// last iteration (x̂ − u/ε is where an augmented Lagrangian goes, so that of impulses that rows
-// cannot tell apart those nearest to x̂ are kept),
+// of the velocities, with a compliance ε that is tiny beside the mobility ω of a unit, but not
+// below its own compliance c, and x̂ of the last iteration (x̂ − u/ε is where an augmented Lagrangian
+// goes, so that of impulses that rows cannot tell apart those nearest to x̂ are kept),
 //
 //   holds     x = (σ x̂ − u)/ε,   u = J w + b,   σ = ε − c
 //   slides    ν = (σ ν̂ − u_N)/ε,   β = −μ ν t,   t = u_T/‖u_T‖
@@ -12,8 +12,8 @@
 // and M̂ w = p + Rᵀx(w) is solved by Newton's method with the matrix M̂ + RᵀDR, D = −∂x/∂u
 // (small_lu.h). What turns out to be done otherwise is changed, and the matrix is factored again.
 // What an answer is worth is for a judge to say: this only finds candidates, and gives up soon. It
-// takes blocks of six, and contacts with one row, or with three and discs, between at most two
-// bodies. Allocates only when sizes grow.
+// takes blocks of six, and contacts with one row, or with three and discs that are rigid along
+// their tangents, between at most two bodies. Allocates only when sizes grow.
 #pragma once
 
 #include <array>
@@ -56,12 +56,13 @@ class QuickDiscs {
     const double* compliance = nullptr;
     double lower = 0, upper = 0;  // of a bilateral row
     double mu = 0;
-    double epsilon = 0, root = 0;     // ε, √ω
-    std::array<double, 2> slip = {};  // t
-    double slip_speed = 0;            // ‖u_T‖ where t comes from; zero: t is given
-    Local before = {};                // x̂
-    Local u = {};                     // J w + b
-    Local x = {};                     // x(w)
+    double epsilon = 0, epsilon_along = 0;  // ε of the row or normal, of tangents
+    double root = 0;                        // √ω
+    std::array<double, 2> slip = {};        // t
+    double slip_speed = 0;                  // ‖u_T‖ where t comes from; zero: t is given
+    Local before = {};                      // x̂
+    Local u = {};                           // J w + b
+    Local x = {};                           // x(w)
   };
 
   bool set_up(const StepProblem& problem, const StepSolution& start);
