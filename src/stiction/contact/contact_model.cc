@@ -508,22 +508,48 @@ void ContactModel::suppress_gaps(double t, const VectorXd& q, VectorRef gaps) co
 void ContactModel::mark_suppressed(const GapsAt& start, const GapsAt& end,
                                    const std::vector<char>& is_active,
                                    std::vector<char>& is_suppressed) const {
-  const auto separation_at = [&](const GapsAt& place, const Patch& patch) {
-    return separation_of(patch, place.t, place.q, place.gaps.data() + num_fixed_contacts());
-  };
   const auto active = is_active.begin() + num_fixed_contacts();
   const auto rank_of = [&](const Patch& patch) {
     const auto before = separation_at(start, patch), separation = separation_at(end, patch);
     const bool is_asked = std::find(active + patch.first, active + patch.first + patch.count, 1) !=
                           active + patch.first + patch.count;
     const bool parts =
-        before.distance >= -before.rounding || (separation.distance >= 0 && !is_asked);
+        before.distance >= -before.rounding ||
+        (separation.distance >= 0 && !is_asked && !is_way_through(patch, start, end));
     // What opening it takes depends on where it was, whatever its contacts said there.
     const Separation needed{.is_told = true, .distance = before.distance};
     return std::pair(parts, parts ? separation : needed);
   };
   is_suppressed.assign(num_contacts(), 0);
   suppress_alternatives(rank_of, [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
+}
+
+ContactModel::Separation ContactModel::separation_at(const GapsAt& place,
+                                                     const Patch& patch) const {
+  return separation_of(patch, place.t, place.q, place.gaps.data() + num_fixed_contacts());
+}
+
+/// Whether a patch that did not part the solids at the start does so at the end only since they
+/// have passed through each other: all that parted them points the other way, and none of it was
+/// still open, as distances change in proportion to the time, when this one opened.
+bool ContactModel::is_way_through(const Patch& patch, const GapsAt& start,
+                                  const GapsAt& end) const {
+  const Separation before = separation_at(start, patch), after = separation_at(end, patch);
+  const double opens_at = before.distance / (before.distance - after.distance);
+  const Patch* first = &patch;
+  while (!first->is_first) --first;
+  const Patch* const last = alternatives_.data() + alternatives_.size();
+  bool has_parted = false;
+  for (const Patch* other = first; other < last && (other == first || !other->is_first); ++other) {
+    const Separation from = separation_at(start, *other);
+    if (!(from.distance >= -from.rounding)) continue;
+    has_parted = true;
+    const Separation to = separation_at(end, *other);
+    const bool is_opposite = from.normal.dot(after.normal) < 0;
+    const double left = from.distance + opens_at * (to.distance - from.distance);
+    if (!is_opposite || (to.distance < 0 && left >= -from.rounding)) return false;
+  }
+  return has_parted;
 }
 
 /// What the direction of a patch says. Features that have turned away from each other may have any
@@ -545,7 +571,8 @@ ContactModel::Separation ContactModel::separation_of(const Patch& patch, double 
   const bool faces = separation >= touch.gap - kSeparationRounding * size;
   return {.is_told = faces || separation >= 0,
           .distance = faces ? touch.gap : separation,
-          .rounding = kOverlapRounding * size};
+          .rounding = kOverlapRounding * size,
+          .normal = touch.normal};
 }
 
 /// Of the patches of a group only the one of the highest rank counts, the first of equals.

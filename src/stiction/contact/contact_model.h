@@ -150,6 +150,8 @@ class ContactModel : public Model {
   /// where the contacts `is_active` have been asked to be open. A patch that did not part the
   /// solids at the start counts only while it parts them unasked, or if there is no better: to open
   /// it within the step takes energy, whereas what parted them at the start can be kept up without.
+  /// Nor does it count if what lies between is a way through the solid: out of the other side of a
+  /// thin one.
   void mark_suppressed(const GapsAt& start, const GapsAt& end, const std::vector<char>& is_active,
                        std::vector<char>& is_suppressed) const;
   void append_contact_rows(double t, const VectorXd& q, int contact, RowSet& out) const;
@@ -200,7 +202,9 @@ class ContactModel : public Model {
   struct Separation {
     bool is_told = false;  // by its contacts: an overlap has a gap below zero
     double distance = 0;   // [m]
-    double rounding = 0;   // [m] of overlaps; not compared
+    // Not compared:
+    double rounding = 0;                                // [m] of overlaps
+    Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  // of its nearest contact
     std::partial_ordering operator<=>(const Separation& other) const {
       return std::pair(is_told, distance) <=> std::pair(other.is_told, other.distance);
     }
@@ -266,6 +270,8 @@ class ContactModel : public Model {
   void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
   Separation separation_of(const Patch& patch, double t, const VectorXd& q,
                            const double* gaps) const;
+  Separation separation_at(const GapsAt& place, const Patch& patch) const;
+  bool is_way_through(const Patch& patch, const GapsAt& start, const GapsAt& end) const;
 
   VectorXd held_force_;
   CollisionOptions options_;
