@@ -39,6 +39,8 @@ struct AutoOptions {
   bool is_for_steps() const { return measure == StoppingMeasure::kCertificate && acceptable > 0; }
 };
 
+class AutoTeam;
+
 class AutoSolver final : public Solver {
  public:
   explicit AutoSolver(const AutoOptions& options = {});
@@ -52,7 +54,6 @@ class AutoSolver final : public Solver {
   const Certifier* certifier() const override;
 
  private:
-  class Team;
   /// What a thread needs to solve islands.
   struct Desk;
   /// What became of an island at a level.
@@ -87,7 +88,7 @@ class AutoSolver final : public Solver {
   Acceptance acceptance_;
   std::unique_ptr<QuickLcp> quick_;
   std::unique_ptr<DirectAttempt> direct_;
-  std::unique_ptr<Team> whole_;
+  std::unique_ptr<AutoTeam> whole_;
   std::vector<Desk> desks_;   // one per thread and one for all of them, made when needed
   std::vector<Desk> strict_;  // for islands whose errors add up to too much
   std::vector<Outcome> outcomes_;
