@@ -19,7 +19,7 @@ struct TrialResult {
   std::string trouble{};  // empty: all steps were taken
   int steps = 0;          // taken
   // [s] of the processor, all threads together, per step: over all steps, and from
-  // SceneDescription::settled_from on.
+  // SceneDescription::settled_from on. The least of several runs where one is short.
   double seconds_mean = kUnknown, seconds_settled = kUnknown;
   double penetration_max = kUnknown, penetration_settled = kUnknown;  // [m]
   double joint_gap = kUnknown;                                        // [m]
