@@ -51,7 +51,7 @@ std::span<const AutoMethod> choose_for_steps(const AutoTraits& traits) {
   if (traits.is_cornered || !traits.is_smooth) return {};
   if (traits.num_contacts <= kFewDiscs) {
     const std::span<const AutoMethod> methods =
-        traits.is_loose ? std::span<const AutoMethod>(kForFewLooseDiscs) : kForFewDiscs;
+        traits.is_precise_at_rest() ? std::span<const AutoMethod>(kForFewDiscs) : kForFewLooseDiscs;
     return methods.subspan(traits.is_warm ? 0 : 1);
   }
   if (traits.is_impact) return std::span(kForDiscs).subspan(1);

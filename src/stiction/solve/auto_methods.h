@@ -56,7 +56,7 @@ struct AutoTraits {
   bool is_moving = false;  // by the velocities before the step
   /// Sweeps over machines creep.
   bool is_machine() const { return 10 * num_joint_rows > num_contacts; }
-  bool is_precise_at_rest() const { return num_contacts <= kSomeDiscs && !is_loose; }
+  bool is_precise_at_rest() const { return num_contacts <= kSomeDiscs && !(is_loose && is_moving); }
 };
 
 /// Of the problem itself; the caller knows the rest.

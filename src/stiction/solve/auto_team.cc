@@ -64,6 +64,9 @@ constexpr double kStandstill = 1e-16, kMotion = 1e-2;
 /// Above which Newton's method on the bodies is given up soon, also where it is to make precise
 /// what has come to rest: that will do so in the next step.
 constexpr double kCreep = 1e-9;
+/// Of the energy of the step before. What creeps, as round things in a heap do for long, keeps more
+/// of it than what comes to rest, and a search for rest ends in vain there.
+constexpr double kArrival = 0.1;
 
 StoppingMeasure precise(StoppingMeasure measure) {
   return measure == StoppingMeasure::kCertificate ? StoppingMeasure::kVelocities : measure;
@@ -223,9 +226,7 @@ bool AutoTeam::improve(const StepProblem& problem, int level, const StepSolution
   solver(method).set_time_limit(seconds);
   body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
   body_newton_.set_leaves_motion(place < 0 && traits.num_contacts > AutoTraits::kSomeDiscs);
-  body_newton_.set_gives_up_soon(traits.num_contacts > AutoTraits::kSomeDiscs && traits.is_rough &&
-                                 is_for_steps_ && !before_.empty() &&
-                                 measure_motion_before(problem) > kCreep);
+  body_newton_.set_gives_up_soon(crept_before(problem, traits));
   run(problem, solver(method),
       is_cold     ? cold_
       : is_newton ? start
@@ -334,6 +335,11 @@ bool AutoTeam::moved_before(const StepProblem& problem) {
          measure_motion_before(problem) > std::max(kMotion, kErrorShare * enough_);
 }
 
+bool AutoTeam::crept_before(const StepProblem& problem, const AutoTraits& traits) {
+  return is_for_steps_ && enough_ >= kRough && traits.num_contacts > AutoTraits::kSomeDiscs &&
+         !before_.empty() && measure_motion_before(problem) > kCreep;
+}
+
 double AutoTeam::measure_motion_before(const StepProblem& problem) {
   if (motion_before_ == kUnknown) motion_before_ = measure_motion(problem, before_);
   return motion_before_;
@@ -391,6 +397,9 @@ void AutoTeam::settle(const StepProblem& problem, AutoMethod method, bool has_ot
                       StepSolution& solution, double& best, SolverReport& report) {
   const bool is_precise = method == AutoMethod::kBodyNewton || method == AutoMethod::kPreciseNewton;
   if ((best == 0 && is_precise) || !rests(problem, solution)) return;
+  if (crept_before(problem, traits_of(problem)) &&
+      measure_motion(problem, solution.w) > kArrival * measure_motion_before(problem))
+    return;
   if (method != AutoMethod::kBodyNewton && !is_settling_vain_) {
     trial_ = solution;
     body_newton_.set_leaves_rest(false);

@@ -46,7 +46,7 @@ constexpr double kStrictest = 0.01;
 /// so much of that after an answer that was refused nevertheless. What is measured at other times,
 /// and how often, says whether sweeps get on.
 constexpr double kPromising = 2, kAfterRefusal = 0.6;
-constexpr int kLongestGap = 25;
+constexpr int kLongestGap = 100;
 
 /// Tolerances from which on sweeps begin in single precision: (T23) then asks for 3·10⁻⁴ of the
 /// motion of a contact or less.
