@@ -20,6 +20,11 @@ using Eigen::Vector3d;
 
 constexpr double kLeastCosineOfEnd = 0.5;
 
+/// Sine of the angle between axis and edge up to which both ends of what they have in common count:
+/// whichever is higher may come down in the step. And the cosine up to which a normal is that of a
+/// mantle that lies along or across an edge.
+constexpr double kNearlyParallel = 0.1, kAcross = 1e-6;
+
 int find_aligned_face(const Polytope& polytope, const Vector3d& direction) {
   int best = 0;
   for (int f = 1; f < static_cast<int>(polytope.faces().size()); ++f) {
@@ -54,7 +59,7 @@ class CylinderOverPolytope {
     } else {
       append_under_end();
     }
-    if (is_unfinished() && std::abs(normal_a_.z()) < 1e-6) append_mantle_and_edges();
+    if (is_unfinished() && std::abs(normal_a_.z()) < kNearlyParallel) append_mantle_and_edges();
     if (is_unfinished()) append_whole_shapes(pair_, distance_);
   }
 
@@ -238,11 +243,53 @@ class CylinderOverPolytope {
     for (const int e : b_.edges_at(vertex)) append_mantle_and_edge(e);
   }
 
-  /// Ends of the part of the edge that is beside the mantle, and the crossing with the axis.
+  /// Whether the way from a point beside the axis to it is one that contact could take.
+  bool is_along_normal(const Vector3d& point_a) const {
+    const Vector2d way = -point_a.head<2>();
+    return way.dot(normal_a_.head<2>()) >= 0.9 * way.norm();
+  }
+
   void append_mantle_and_edge(int e) {
     const Polytope::Edge& edge = b_.edges()[e];
     const Vector3d ends[2] = {b_in_a_ * b_.vertices()[edge.tail],
                               b_in_a_ * b_.vertices()[edge.head]};
+    const Vector3d along = ends[1] - ends[0];
+    if (along.head<2>().norm() <= kNearlyParallel * along.norm()) {
+      append_parallel_edge(e, ends);
+    } else if (std::abs(normal_a_.z()) < kAcross) {
+      append_edge_across(e, ends);
+    } else {
+      return;
+    }
+    append_crossing(e, ends[0], along);
+  }
+
+  /// Rims over the edge, corners beside the mantle. Rims roll along with the cylinder: the end of a
+  /// line that turns a little against another one is where it was, while what both have nearest to
+  /// each other runs from one end to the other.
+  void append_parallel_edge(int e, const Vector3d (&ends)[2]) {
+    const Polytope::Edge& edge = b_.edges()[e];
+    const Vector3d along = ends[1] - ends[0];
+    const double margin = pair_.snap / along.norm();
+    const ContactFeature line = make_line_feature(b_.vertices()[edge.tail], edge.direction);
+    for (int end = 0; end < 2; ++end) {
+      const double t = (a_.end_center(end).z() - ends[0].z()) / along.z();
+      if (t < -margin || t > 1 + margin || !is_along_normal(ends[0] + t * along)) continue;
+      pair_.emit(a_.rim_feature(end), line,
+                 make_contact_id(CylinderParts::rim_code(end), edge_code(e)), 1, lowest_);
+    }
+    for (int k = 0; k < 2; ++k) {
+      const int v = k == 0 ? edge.tail : edge.head;
+      const std::uint64_t id = make_contact_id(edge_code(0), vertex_code(v));
+      const bool is_beside = std::abs(ends[k].z()) < a_.half - pair_.snap;
+      if (!is_beside || !is_along_normal(ends[k]) || pair_.has(id)) continue;
+      pair_.emit(a_.mantle_feature(), make_point_feature(b_.vertices()[v]), id, 1, lowest_);
+    }
+  }
+
+  /// Ends of the part of the edge that is beside the mantle.
+  void append_edge_across(int e, const Vector3d (&ends)[2]) {
+    const Polytope::Edge& edge = b_.edges()[e];
     const Vector3d along = ends[1] - ends[0];
     double t[2] = {0, 1};
     const double limit = a_.half + pair_.snap;
@@ -257,8 +304,7 @@ class CylinderOverPolytope {
     if (t[0] > t[1]) return;
     for (int k = 0; k < 2; ++k) {
       const Vector3d point = ends[0] + t[k] * along;
-      const Vector2d way = -point.head<2>();
-      if (way.dot(normal_a_.head<2>()) < 0.9 * way.norm()) continue;
+      if (!is_along_normal(point)) continue;
       const bool is_corner = t[k] <= 0 || t[k] >= 1;
       const int v = k == 0 ? edge.tail : edge.head;
       const std::uint64_t id = is_corner ? make_contact_id(edge_code(0), vertex_code(v))
@@ -268,9 +314,9 @@ class CylinderOverPolytope {
                  make_point_feature(is_corner ? b_.vertices()[v] : a_in_b_ * point), id, 1,
                  lowest_);
     }
-    append_crossing(e, ends[0], along);
   }
 
+  /// Of edge and axis, where they are nearer than what is known.
   void append_crossing(int e, const Vector3d& tail, const Vector3d& along) {
     const Vector3d direction = along.normalized();
     const Vector3d cross = Vector3d::UnitZ().cross(direction);

@@ -20,6 +20,9 @@ using Eigen::Vector3d;
 
 constexpr double kStrict = 1e-9;
 constexpr double kParallel = 1e-9;
+/// Sine of the angle between the axis of a cylinder and an edge up to which both ends of what they
+/// have in common count: whichever is higher may come down in the step.
+constexpr double kNearlyParallel = 0.1;
 constexpr int kNumSamples = 8;  // of the directions of an edge
 
 class CurvedOnTriangle {
@@ -384,6 +387,10 @@ class CurvedOnTriangle {
     const double length = edge.norm();
     const Vector3d along = edge / length;
     const FeatureCode code_s = surface_edge_code(query_, half_edge);
+    if (is_along_mantle(n, along)) {
+      add_edge_along_mantle(half_edge, n, along, length);
+      return;
+    }
     if (is_on_end(n) || is_on_mantle(n)) {
       add_flat_on_edge(half_edge, n, along, length);
       return;
@@ -452,26 +459,55 @@ class CurvedOnTriangle {
     return {std::max(0.0, middle - half), std::min(length, middle + half)};
   }
 
-  /// The part of the edge under an end, or along a mantle, has two ends; a mantle across the edge
-  /// touches it once.
+  /// The part of the edge under an end has two ends; a mantle across the edge touches it once.
   void add_flat_on_edge(int half_edge, const Vector3d& n, const Vector3d& along, double length) {
+    if (!is_on_end(n)) return add_crossing(half_edge, n, along);
     const Vector3d start = t_.corners[half_edge % 3];
-    const FeatureCode code_s = surface_edge_code(query_, half_edge);
+    add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(n), 4);
+  }
+
+  void add_crossing(int half_edge, const Vector3d& n, const Vector3d& along) {
+    const SurfaceLine line = line_of_edge(query_, half_edge);
+    const double side =
+        query_.pose_sa.rotation.col(2).cross(along).dot(n) > 0 ? line.turns : -line.turns;
+    add_candidate(query_, {.a = mantle(), .b = line.feature, .side = side},
+                  code(FeatureCode::Kind::kEdge, 0), surface_edge_code(query_, half_edge));
+  }
+
+  bool is_along_mantle(const Vector3d& n, const Vector3d& along) const {
     const Vector3d axis = query_.pose_sa.rotation.col(2);
-    if (is_on_end(n)) {
-      add_ends(half_edge, along, length, find_chord(start, along, length), flat_end(n), 4);
-      return;
+    return query_.a.kind() == ShapeKind::kCylinder && std::abs(n.dot(axis)) < kNearlyParallel &&
+           along.cross(axis).norm() < kNearlyParallel;
+  }
+
+  /// Rims over the edge, its ends beside the mantle, and what is nearest of both in between. Rims
+  /// roll along with the cylinder, and the next triangle has the end of an edge that goes on
+  /// straight.
+  void add_edge_along_mantle(int half_edge, const Vector3d& n, const Vector3d& along,
+                             double length) {
+    const int k = half_edge % 3;
+    const Vector3d axis = query_.pose_sa.rotation.col(2), start = t_.corners[k];
+    const double half = query_.a.half().z(), cosine = axis.dot(along);
+    const ContactFeature line = line_of_edge(query_, half_edge).feature;
+    for (const int end : {0, 1}) {
+      const double z = end == 0 ? -half : half;
+      const double place = (z - axis.dot(start - query_.center)) / cosine;
+      if (place < -query_.tolerance || place > length + query_.tolerance) continue;
+      add_candidate(
+          query_,
+          {.a = make_circle_feature({0, 0, z}, Vector3d::UnitZ(), query_.a.half().x()), .b = line},
+          code(FeatureCode::Kind::kRim, end), surface_edge_code(query_, half_edge));
     }
-    if (along.cross(axis).norm() > 1e-6) {
-      const SurfaceLine line = line_of_edge(query_, half_edge);
-      const double side = axis.cross(along).dot(n) > 0 ? line.turns : -line.turns;
-      add_candidate(query_, {.a = mantle(), .b = line.feature, .side = side},
-                    code(FeatureCode::Kind::kEdge, 0), code_s);
-      return;
+    for (const int corner : {k, (k + 1) % 3}) {
+      const bool goes_on =
+          query_.surface.vertex_kind(t_.ids[corner]) == TriangleSurface::VertexKind::kStraight;
+      const bool is_beside = std::abs(axis.dot(t_.corners[corner] - query_.center)) <= half;
+      if (goes_on || !is_beside) continue;
+      add_candidate(query_, {.a = mantle(), .b = make_point_feature(t_.corners[corner])},
+                    code(FeatureCode::Kind::kEdge, 0), surface_vertex_code(t_.ids[corner]));
     }
-    const double middle = along.dot(query_.center - start), half = query_.a.half().z();
-    add_ends(half_edge, along, length,
-             {std::max(0.0, middle - half), std::min(length, middle + half)}, mantle(), 6);
+    const bool may_cross = is_on_mantle(n) && along.cross(axis).norm() > 1e-6;
+    if (may_cross) add_crossing(half_edge, n, along);
   }
 
   /// Both ends of what an edge and a flat part have in common, numbered along the line, whichever

@@ -169,6 +169,7 @@ void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode 
   const Touch touch =
       evaluate_touch(candidate, query.a, query.pose_a, query.surface_shape, query.pose_s);
   if (!(touch.gap <= query.options.reach)) return;
+  fix_crossing(touch, query.pose_a, query.pose_s, candidate);
   candidate.gap = touch.gap;
   candidate.normal = touch.normal;
   candidate.point = touch.point;
