@@ -103,9 +103,11 @@ void GeometryLaws::check_contact(const AuditedContact& contact, When when, Audit
     if (contact.gap < at->second.gap) at->second = {contact.gap, a == pair.first ? n : -n};
   }
   double support = std::min(beyond_a, beyond_b);
-  for (const auto& [placed, point] : {std::pair(placed_a, on_a), std::pair(placed_b, on_b)})
+  for (const auto& [placed, point, outward] :
+       {std::tuple(placed_a, on_a, Vector3d(-n)), std::tuple(placed_b, on_b, n)})
     if (placed.shape.is_surface() && !(support <= slack))
-      support = std::min(support, size_of(pair) * Separation::off_normal(placed, point, n, slack));
+      support = std::min({support, Separation::beyond_nearby(placed, point, outward, slack),
+                          size_of(pair) * Separation::off_normal(placed, point, n, slack)});
   const double turned =
       has_hulls ? turn_of_normal(contact, of_a.turn + of_b.turn) * size_of(pair) : 0;
   report.check(Law::kGaps, support, slack + turned, [&] {

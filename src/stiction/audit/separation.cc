@@ -440,13 +440,12 @@ double Separation::along(const Placed& a, const Placed& b, const Vector3d& n) {
   return -support(a, -n) - support(b, n);
 }
 
-double Separation::off_normal(const Placed& surface, const Vector3d& point, const Vector3d& n,
-                              double slack) {
+/// Calls visit(corners) for the triangles that a point of a surface is at, in its frame.
+template <class Visit>
+void Separation::for_each_triangle_at(const Placed& surface, const Vector3d& p, double slack,
+                                      const Visit& visit) {
   static const AuditShape dot{Shape{Sphere{0}}};
-  const Vector3d p = surface.pose.rotation.transpose() * (point - surface.pose.position),
-                 m = surface.pose.rotation.transpose() * n;
   const Body at{.points = dot.points_, .position = p};
-  double smallest = kInfinity;
   for (const Triangle& triangle : surface.shape.triangles_) {
     const std::array<Vector3d, 3> corners = {surface.shape.points_[triangle[0]],
                                              surface.shape.points_[triangle[1]],
@@ -457,10 +456,31 @@ double Separation::off_normal(const Placed& surface, const Vector3d& point, cons
     const Vector3d cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
     const std::array<Vector3d, 2> faces = {cross, -cross};
     const Body body{.points = corners, .faces = faces, .size = (high - low).norm()};
-    if (measure_convex(at, body, {}).gap <= slack)
-      smallest = std::min(smallest, m.cross(cross).norm());
+    if (measure_convex(at, body, {}).gap <= slack) visit(corners);
   }
+}
+
+double Separation::off_normal(const Placed& surface, const Vector3d& point, const Vector3d& n,
+                              double slack) {
+  const Vector3d p = surface.pose.rotation.transpose() * (point - surface.pose.position),
+                 m = surface.pose.rotation.transpose() * n;
+  double smallest = kInfinity;
+  for_each_triangle_at(surface, p, slack, [&](const std::array<Vector3d, 3>& corners) {
+    const Vector3d cross = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
+    smallest = std::min(smallest, m.cross(cross).norm());
+  });
   return smallest;
+}
+
+double Separation::beyond_nearby(const Placed& surface, const Vector3d& point, const Vector3d& n,
+                                 double slack) {
+  const Vector3d p = surface.pose.rotation.transpose() * (point - surface.pose.position),
+                 m = surface.pose.rotation.transpose() * n;
+  double furthest = -kInfinity;
+  for_each_triangle_at(surface, p, slack, [&](const std::array<Vector3d, 3>& corners) {
+    for (const Vector3d& corner : corners) furthest = std::max(furthest, m.dot(corner - p));
+  });
+  return furthest == -kInfinity ? kInfinity : furthest;
 }
 
 double Separation::crossing_sine(const Placed& a, const Placed& b, const Vector3d& n,

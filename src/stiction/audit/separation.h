@@ -89,6 +89,10 @@ class Separation {
   /// on, up to `slack`: the sine of the angle. Infinite where there are none.
   static double off_normal(const Placed& surface, const Eigen::Vector3d& point,
                            const Eigen::Vector3d& n, double slack);
+  /// [m] How far the triangles that the point is at reach beyond it along n; infinite if it is at
+  /// none. Not positive where n is a normal of a face, or of a convex edge or corner.
+  static double beyond_nearby(const Placed& surface, const Eigen::Vector3d& point,
+                              const Eigen::Vector3d& n, double slack);
   /// The sine of the angle between two edges of hulls that have the common normal `n`, up to
   /// `tolerance`; the smallest if there are several, 1 if there are none.
   static double crossing_sine(const Placed& a, const Placed& b, const Eigen::Vector3d& n,
@@ -96,6 +100,9 @@ class Separation {
 
  private:
   struct Body;
+  template <class Visit>
+  static void for_each_triangle_at(const Placed& surface, const Eigen::Vector3d& p, double slack,
+                                   const Visit& visit);
   static Result measure_convex(const Body& a, const Body& b,
                                std::span<const Eigen::Vector3d> hints);
 };
