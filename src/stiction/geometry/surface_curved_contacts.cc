@@ -262,8 +262,10 @@ class CurvedOnTriangle {
       high = std::min(arc.end, from + (slope(from + kBeside) > 0 ? step : kBeside));
       for (; high < arc.end && slope(high) > 0; high = std::min(arc.end, high + step)) low = high;
       // The neighbour is better. At the end itself the slope may jump, as it does where a mantle
-      // stands upright beside the rim of a height field.
-      if (high >= arc.end && slope(arc.end) > 0 && slope(arc.end + kBeside) > 0) return;
+      // stands upright beside the rim of a height field. Not further beyond it than what counts as
+      // flat: the end of a cylinder that is tilted by more is touched at one point, beside the
+      // edge.
+      if (high >= arc.end && slope(arc.end) > 0 && slope(arc.end + kParallel) > 0) return;
     } else {
       low = std::max(0.0, from - (slope(from - kBeside) > 0 ? kBeside : step));
       for (; low > 0 && !(slope(low) > 0); low = std::max(0.0, low - step)) high = low;
