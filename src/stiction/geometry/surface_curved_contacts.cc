@@ -360,6 +360,18 @@ class CurvedOnTriangle {
     }
   }
 
+  /// From a corner outside of the cylinder to its nearest point, exactly: along what the iteration
+  /// has found an end that is nearly across it may be lowest far from there.
+  Vector3d way_from(const Vector3d& corner) const {
+    const Vector3d axis = query_.pose_sa.rotation.col(2), offset = query_.center - corner;
+    const Vector3d radial = offset - offset.dot(axis) * axis;
+    const double length = radial.norm(), side = offset.dot(axis) > 0 ? 1 : -1;
+    const double beyond_end = std::max(0.0, std::abs(offset.dot(axis)) - query_.a.half().z());
+    const double beyond_mantle = std::max(0.0, length - query_.a.half().x());
+    if (!(beyond_mantle > 0)) return side * axis;
+    return (beyond_end * side * axis + beyond_mantle / length * radial).normalized();
+  }
+
   /// What the shape touches along n: flat end, mantle or point.
   bool is_on_end(const Vector3d& n) const {
     return query_.a.kind() == ShapeKind::kCylinder &&
@@ -549,7 +561,7 @@ class CurvedOnTriangle {
       if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
       if ((nearest - t_.corners[k]).norm() > tie_) continue;
       if (!vertex_allows(query_, t_.ids[k], n, kRough)) return;
-      add_vertex(k, n);
+      add_vertex(k, query_.a.kind() == ShapeKind::kCylinder ? way_from(t_.corners[k]) : n);
       return;
     }
     const int twin_less = find_junction(nearest);
