@@ -265,8 +265,10 @@ class CurvedOnTriangle {
       high = std::min(arc.end, from + (slope(from + kBeside) > 0 ? step : kBeside));
       for (; high < arc.end && slope(high) > 0; high = std::min(arc.end, high + step)) low = high;
       // The neighbour is better. At the end itself the slope may jump, as it does where a mantle
-      // stands upright beside the rim of a height field.
-      if (high >= arc.end && slope(arc.end) > 0 && slope(arc.end + kBeside) > 0) return;
+      // stands upright beside the rim of a height field. Not further beyond it than what counts as
+      // flat: the end of a cylinder that is tilted by more is touched at one point, beside the
+      // edge.
+      if (high >= arc.end && slope(arc.end) > 0 && slope(arc.end + kParallel) > 0) return;
     } else {
       low = std::max(0.0, from - (slope(from - kBeside) > 0 ? kBeside : step));
       for (; low > 0 && !(slope(low) > 0); low = std::max(0.0, low - step)) high = low;
@@ -359,6 +361,18 @@ class CurvedOnTriangle {
       const Vector3d to_rim = beyond_end * side * axis + beyond_mantle / length * radial;
       if (to_rim.norm() > query_.tolerance) try_vertex(k, to_rim.normalized(), least);
     }
+  }
+
+  /// From a corner outside of the cylinder to its nearest point, exactly: along what the iteration
+  /// has found an end that is nearly across it may be lowest far from there.
+  Vector3d way_from(const Vector3d& corner) const {
+    const Vector3d axis = query_.pose_sa.rotation.col(2), offset = query_.center - corner;
+    const Vector3d radial = offset - offset.dot(axis) * axis;
+    const double length = radial.norm(), side = offset.dot(axis) > 0 ? 1 : -1;
+    const double beyond_end = std::max(0.0, std::abs(offset.dot(axis)) - query_.a.half().z());
+    const double beyond_mantle = std::max(0.0, length - query_.a.half().x());
+    if (!(beyond_mantle > 0)) return side * axis;
+    return (beyond_end * side * axis + beyond_mantle / length * radial).normalized();
   }
 
   /// What the shape touches along n: flat end, mantle or point.
@@ -583,7 +597,7 @@ class CurvedOnTriangle {
       if (query_.surface.vertex_kind(t_.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
       if ((nearest - t_.corners[k]).norm() > tie_) continue;
       if (!vertex_allows(query_, t_.ids[k], n, kRough)) return;
-      add_vertex(k, n);
+      add_vertex(k, query_.a.kind() == ShapeKind::kCylinder ? way_from(t_.corners[k]) : n);
       return;
     }
     const int twin_less = find_junction(nearest);

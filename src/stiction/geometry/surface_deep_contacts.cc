@@ -78,6 +78,19 @@ bool has_touching_contact(const SurfaceQuery& query, const NearTriangle& near) {
   });
 }
 
+/// Some axis that was found parts the triangle from the shape, up to what counts as touching, so
+/// that it overlaps no deeper, whatever its own plane says: one that has only a vertex on an edge
+/// does not know the axis of what stands on the other side of that edge.
+bool is_only_touched(const SurfaceQuery& query, const NearTriangle& near) {
+  const std::array<Vector3d, 3> corners = query.surface.corners(near.index);
+  const std::vector<OverlapAxis>& axes = query.workspace.overlaps;
+  return std::any_of(axes.begin(), axes.end(), [&](const OverlapAxis& axis) {
+    const double highest =
+        std::max({axis.n.dot(corners[0]), axis.n.dot(corners[1]), axis.n.dot(corners[2])});
+    return axis.n.dot(lowest_of_a(query, axis.n)) - highest >= -2 * touching_distance(query);
+  });
+}
+
 /// A point that the shape and a triangle have in common, if they overlap.
 Vector3d find_common_point(const SurfaceQuery& query, const TriangleView& t) {
   const auto support = [&](const Vector3d& v) {
@@ -130,7 +143,8 @@ void collect_deep(SurfaceQuery& query) {
 
 /// The shape has been pushed through a corner of the surface, deeper than its features tell: of the
 /// triangles that it overlaps the one it leaves soonest, as if it had no end. Not those that have a
-/// contact: they are only touched. What pushes is over the triangle, towards what is deepest.
+/// contact, or that another axis parts from the shape: they are only touched. What pushes is over
+/// the triangle, towards what is deepest.
 void collect_cut(SurfaceQuery& query) {
   const NearTriangle* best = nullptr;
   double least = kInfinity;  // [m] of depth
@@ -143,7 +157,9 @@ void collect_cut(SurfaceQuery& query) {
     // The side that the centre is on first.
     const bool is_better = best == nullptr || (near.is_front && !best->is_front) ||
                            (near.is_front == best->is_front && depth < least);
-    if (!is_better) continue;
+    if (!is_better || (depth > 2 * touching_distance(query) && is_only_touched(query, near))) {
+      continue;
+    }
     best = &near;
     least = depth;
   }
