@@ -236,9 +236,8 @@ void NsgsSolver::choose_momentum() {
   const bool is_held = is_fine && acceleration() == Acceleration::kMomentum;
   with_packs([&](auto& desk) { desk.packs.set_hold(is_held ? kFineHold : 0); });
   way_ = is_held ? 1 - kFineHold : 1;
-  with_accelerator([&](auto& accelerator, auto) {
-    accelerator.set_momentum(is_fine ? kFineMomentum : kMomentum);
-  });
+  momentum_ = is_fine ? kFineMomentum : kMomentum;
+  workshop_->double_packs.accelerator.set_momentum(momentum_);
 }
 
 /// Whether single precision is what sweeps do not get beyond.
@@ -293,6 +292,7 @@ void NsgsSolver::store_packs() {
 }
 
 void NsgsSolver::refresh(int number) {
+  with_packs([](auto& desk) { desk.packs.settle(); });
   store_packs();
   state_.refresh(blocks_);
   load_packs();
@@ -318,10 +318,13 @@ void NsgsSolver::accelerate(int number) {
   const bool carries_on = acceleration() == Acceleration::kMomentum;
   const bool is_paired = options_.alternates || (is_packed() && !carries_on);
   if (number - pair_start_ < (is_paired ? 2 : 1)) return;
-  with_accelerator([](auto& accelerator, auto values) {
-    accelerator.extrapolate(values);
-    accelerator.remember(values);
-  });
+  if (is_packed() && carries_on)  // by the packs themselves
+    with_packs([&](auto& desk) { desk.packs.carry_on(momentum_); });
+  else
+    with_accelerator([](auto& accelerator, auto values) {
+      accelerator.extrapolate(values);
+      accelerator.remember(values);
+    });
   is_extrapolated_ = !carries_on;
   pair_start_ = number;
 }
@@ -336,8 +339,12 @@ void NsgsSolver::prepare_acceleration(int number) {
                         options_.workers);
     accelerator.remember(values);
   };
-  with_packs(
-      [&](auto& desk) { prepare(desk.accelerator, desk.packs.weight(), desk.packs.values()); });
+  with_packs([&](auto& desk) {
+    if (kind == Acceleration::kMomentum)
+      desk.packs.forget_momentum();
+    else
+      prepare(desk.accelerator, desk.packs.weigh(), desk.packs.values());
+  });
   if (!is_packed())
     prepare(workshop_->double_packs.accelerator, weigh_impulses(),
             std::span<double>(state_.values()));
@@ -348,10 +355,13 @@ void NsgsSolver::prepare_acceleration(int number) {
 void NsgsSolver::restart_acceleration(int number) {
   is_extrapolated_ = false;
   if (options_.acceleration == Acceleration::kNone) return;
-  with_accelerator([](auto& accelerator, auto values) {
-    accelerator.forget();
-    accelerator.remember(values);
-  });
+  if (is_packed() && acceleration() == Acceleration::kMomentum)
+    with_packs([](auto& desk) { desk.packs.forget_momentum(); });
+  else
+    with_accelerator([](auto& accelerator, auto values) {
+      accelerator.forget();
+      accelerator.remember(values);
+    });
   pair_start_ = number;
 }
 

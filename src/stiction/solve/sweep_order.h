@@ -38,6 +38,14 @@ class SweepOrder {
 
   int num_phases() const { return static_cast<int>(phase_start_.size()) - 1; }
   int num_tasks(int phase) const { return phase_start_[phase + 1] - phase_start_[phase]; }
+  /// Slabs, one if there are none; a task of phase 0 each.
+  int num_slabs() const { return num_slabs_ > 1 ? num_slabs_ : 1; }
+  /// Of a body that some unit touches.
+  int slab_of(int body) const { return num_slabs_ > 1 ? slab_[layer_[body]] : 0; }
+  /// Units between a slab and the next one, if there is one.
+  std::span<const int> border(int slab) const {
+    return slab + 1 < num_slabs() ? task(1 + slab % 2, slab / 2) : std::span<const int>{};
+  }
   /// Units of a task, in their order.
   std::span<const int> task(int phase, int number) const {
     const int k = phase_start_[phase] + number;

@@ -2,15 +2,17 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "stiction/solve/dense_lu.h"
+#include "stiction/solve/long_vectors.h"
 
 namespace stiction {
 namespace {
 
-/// Packs that one task takes to fill.
-constexpr int kPackGrain = 16;
+/// Packs that one task takes to fill, and contacts that one looks at.
+constexpr int kPackGrain = 16, kContactGrain = 256;
 
 /// Relative to the diagonal: what counts as rounding in a symmetric matrix.
 constexpr double kAsymmetry = 1e-14;
@@ -24,7 +26,10 @@ template <class Real>
 bool SweepPacks<Real>::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
                                const SweepOrder& order) {
   blocks_ = &blocks;
-  if (!is_packable(blocks) || !scale_bodies(problem)) return false;
+  forget_momentum();
+  if (!is_packable(blocks)) return false;
+  number_bodies(order);
+  if (!scale_bodies(problem)) return false;
   list_contact_units();
   if (!choose_unit()) return false;
   list_ends();
@@ -32,7 +37,6 @@ bool SweepPacks<Real>::lay_out(const StepProblem& problem, const ContactBlocks& 
   run_numbers(blocks.workers(), num_packs(), kPackGrain, [&](int begin, int end) {
     for (int p = begin; p < end; ++p) fill_pack(p);
   });
-  weigh();
   return true;
 }
 
@@ -47,18 +51,26 @@ void SweepPacks<Real>::make_room() {
 template <class Real>
 bool SweepPacks<Real>::is_packable(const ContactBlocks& blocks) {
   if (blocks.num_bilateral() > 0 || blocks.has_coupling() || blocks.num_units() == 0) return false;
-  for (int i = 0; i < blocks.num_units(); ++i) {
-    const OneContact& law = blocks.contact(i);
-    const int first = blocks.unit(i).entry_begin, end = blocks.unit(i + 1).entry_begin;
-    if (law.kind() != OneContact::Kind::kDisc || !law.has_inverse() || end - first > 2)
-      return false;
-    if (kIsSingle && !is_well_conditioned(law)) return false;
-    for (int e = first; e < end; ++e)
-      if (blocks.entry(e).columns != kBodySize) return false;
-    if (end - first == 2 && blocks.entry(first).block == blocks.entry(first + 1).block)
-      return false;
-  }
-  return true;
+  std::atomic<bool> are_all = true;
+  run_numbers(blocks.workers(), blocks.num_units(), kContactGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i)
+      if (!is_packable(blocks, i)) {
+        are_all = false;
+        return;
+      }
+  });
+  return are_all;
+}
+
+template <class Real>
+bool SweepPacks<Real>::is_packable(const ContactBlocks& blocks, int contact) {
+  const OneContact& law = blocks.contact(contact);
+  const int first = blocks.unit(contact).entry_begin, end = blocks.unit(contact + 1).entry_begin;
+  if (law.kind() != OneContact::Kind::kDisc || !law.has_inverse() || end - first > 2) return false;
+  if (kIsSingle && !is_well_conditioned(law)) return false;
+  for (int e = first; e < end; ++e)
+    if (blocks.entry(e).columns != kBodySize) return false;
+  return end - first < 2 || blocks.entry(first).block != blocks.entry(first + 1).block;
 }
 
 template <class Real>
@@ -95,22 +107,43 @@ bool SweepPacks<Real>::choose_unit() {
 template <class Real>
 void SweepPacks<Real>::list_contact_units() {
   contact_unit_.resize(blocks_->num_units());
-  for (int i = 0; i < blocks_->num_units(); ++i)
-    contact_unit_[i] = contact_unit_of<Real>(blocks_->omega(i));
+  run_numbers(blocks_->workers(), blocks_->num_units(), kContactGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) contact_unit_[i] = contact_unit_of<Real>(blocks_->omega(i));
+  });
+}
+
+/// Bodies of a slab follow each other, so that the thread that visits it finds all of them in its
+/// own cache.
+template <class Real>
+void SweepPacks<Real>::number_bodies(const SweepOrder& order) {
+  body_of_.assign(blocks_->num_blocks(), kNone);
+  block_of_.clear();
+  body_start_.assign(1, 0);
+  for (int slab = 0; slab < order.num_slabs(); ++slab) {
+    const auto number_those_of = [&](std::span<const int> contacts) {
+      for (const int contact : contacts)
+        for (int e = blocks_->unit(contact).entry_begin; e < blocks_->unit(contact + 1).entry_begin;
+             ++e) {
+          const int block = blocks_->entry(e).block;
+          if (body_of_[block] != kNone || order.slab_of(block) != slab) continue;
+          body_of_[block] = static_cast<int>(block_of_.size());
+          block_of_.push_back(block);
+        }
+    };
+    number_those_of(order.task(0, slab));
+    if (slab > 0) number_those_of(order.border(slab - 1));
+    number_those_of(order.border(slab));
+    body_start_.push_back(static_cast<int>(block_of_.size()));
+  }
+  num_bodies_ = static_cast<int>(block_of_.size());
 }
 
 template <class Real>
 bool SweepPacks<Real>::scale_bodies(const StepProblem& problem) {
-  bodies_.clear();
   factors_.clear();
-  body_of_.assign(problem.num_blocks(), -1);
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    if (blocks_->meetings(b).empty()) continue;
-    body_of_[b] = static_cast<int>(bodies_.size());
-    bodies_.emplace_back();
-    if (!factor_body(problem, b, bodies_.back())) return false;
-  }
-  num_bodies_ = static_cast<int>(bodies_.size());
+  bodies_.assign(num_bodies_, {});
+  for (int i = 0; i < num_bodies_; ++i)
+    if (!factor_body(problem, block_of_[i], bodies_[i])) return false;
   return true;
 }
 
@@ -150,12 +183,15 @@ bool SweepPacks<Real>::factor_body(const StepProblem& problem, int block, Body& 
 
 template <class Real>
 void SweepPacks<Real>::list_ends() {
-  ends_.assign(blocks_->num_units(), {});
-  for (int i = 0; i < blocks_->num_units(); ++i) {
-    const int first = blocks_->unit(i).entry_begin;
-    for (int e = first; e < blocks_->unit(i + 1).entry_begin; ++e)
-      ends_[i].body[e - first] = body_of_[blocks_->entry(e).block];
-  }
+  ends_.resize(blocks_->num_units());
+  run_numbers(blocks_->workers(), blocks_->num_units(), kContactGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      ends_[i] = {};
+      const int first = blocks_->unit(i).entry_begin;
+      for (int e = first; e < blocks_->unit(i + 1).entry_begin; ++e)
+        ends_[i].body[e - first] = body_of_[blocks_->entry(e).block];
+    }
+  });
 }
 
 template <class Real>
@@ -295,7 +331,7 @@ void SweepPacks<Real>::scale_piece(const Body& body, const double* jacobian, dou
 }
 
 template <class Real>
-void SweepPacks<Real>::weigh() {
+const std::vector<Real>& SweepPacks<Real>::weigh() {
   weight_.assign(static_cast<std::size_t>(kImpulses) * num_packs(), Real{0});
   for (int p = 0; p < num_packs(); ++p)
     for (int lane = 0; lane < count_[p]; ++lane) {
@@ -303,27 +339,93 @@ void SweepPacks<Real>::weigh() {
       const double weight = kIsSingle ? 1 : std::sqrt(blocks_->omega(contact));
       for (int a = 0; a < 3; ++a) weight_[(3 * p + a) * kLanes + lane] = static_cast<Real>(weight);
     }
+  return weight_;
 }
+
+// -------------------------------------------------------------------------------------------------
+// Sweeps
 
 template <class Real>
 double SweepPacks<Real>::run() {
-  const int num_tasks = static_cast<int>(task_start_.size()) - 1;
-  task_change_.assign(num_tasks, 0.0);
-  const auto run_task = [&](int task) {
-    const int begin = task_start_[task], end = task_start_[task + 1];
-    if (begin < end)
-      task_change_[task] =
-          visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
-                            {impulses(begin), velocities(), unit_, hold_});
-  };
-  for (std::size_t phase = 0; phase + 1 < phase_start_.size(); ++phase) {
-    const int first = phase_start_[phase], count = phase_start_[phase + 1] - first;
-    if (blocks_->workers() != nullptr)
-      blocks_->workers()->run(count, [&](int number, int) { run_task(first + number); });
+  task_change_.assign(task_start_.size() - 1, 0.0);
+  WorkerPool* const workers = blocks_->workers();
+  const auto run_tasks = [&](int count, const auto& task) {
+    if (workers != nullptr)
+      workers->run(count, [&](int number, int) { task(number); });
     else
-      for (int k = 0; k < count; ++k) run_task(first + k);
+      for (int k = 0; k < count; ++k) task(k);
+  };
+  // Slabs 2k and 2k + 1 and what is between them need nobody else: where there are no more threads
+  // than such pairs, one wait less.
+  const int num_slabs = this->num_slabs(), num_pairs = (num_slabs + 1) / 2;
+  const int num_even = phase_start_.size() > 2 ? phase_start_[2] - num_slabs : 0;
+  const auto run_border = [&](int k) { run_task(num_slabs + k); };
+  if (workers == nullptr || workers->num_threads() <= num_pairs) {
+    run_tasks(num_pairs, [&](int pair) {
+      for (int slab = 2 * pair; slab < std::min(2 * pair + 2, num_slabs); ++slab) run_slab(slab);
+      if (pair < num_even) run_border(pair);
+    });
+  } else {
+    run_tasks(num_slabs, [&](int slab) { run_slab(slab); });
+    run_tasks(num_even, run_border);
   }
+  run_tasks(num_slabs - 1 - num_even, [&](int k) { run_border(num_even + k); });
+  has_image_ = has_image_ || is_due_;
+  is_due_ = false;
   return *std::max_element(task_change_.begin(), task_change_.end());
+}
+
+template <class Real>
+void SweepPacks<Real>::run_slab(int slab) {
+  if (is_due_) carry_on_slab(slab);
+  run_task(slab);
+}
+
+template <class Real>
+void SweepPacks<Real>::run_task(int task) {
+  const int begin = task_start_[task], end = task_start_[task + 1];
+  if (begin < end)
+    task_change_[task] =
+        visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
+                          {impulses(begin), velocities(), unit_, hold_});
+}
+
+template <class Real>
+void SweepPacks<Real>::carry_on(double beta) {
+  momentum_ = static_cast<Real>(beta);
+  image_.resize(lines_.size());
+  is_due_ = true;
+}
+
+template <class Real>
+void SweepPacks<Real>::settle() {
+  if (!is_due_) return;
+  for (int slab = 0; slab < num_slabs(); ++slab) carry_on_slab(slab);
+  has_image_ = true;
+  is_due_ = false;
+}
+
+/// Impulses of the slab and of its border to the next one, and velocities of its bodies.
+template <class Real>
+void SweepPacks<Real>::carry_on_slab(int slab) {
+  const auto carry_on_task = [&](int task) {
+    carry_on_numbers(std::ptrdiff_t{kImpulses} * task_start_[task],
+                     std::ptrdiff_t{kImpulses} * task_start_[task + 1]);
+  };
+  carry_on_task(slab);
+  if (slab + 1 < num_slabs()) carry_on_task(phase_start_[1 + slab % 2] + slab / 2);
+  const auto first = static_cast<std::ptrdiff_t>(first_velocity());
+  carry_on_numbers(first + std::ptrdiff_t{kLineSize} * body_start_[slab],
+                   first + std::ptrdiff_t{kLineSize} * body_start_[slab + 1]);
+}
+
+template <class Real>
+void SweepPacks<Real>::carry_on_numbers(std::ptrdiff_t first, std::ptrdiff_t end) {
+  Real *z = numbers() + first, *last = image_.data()->value + first;
+  if (has_image_)
+    LongVectors<Real>::chosen().carry_on(momentum_, static_cast<int>(end - first), last, z);
+  else
+    std::copy_n(z, end - first, last);
 }
 
 template class SweepPacks<double>;

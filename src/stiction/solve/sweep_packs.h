@@ -68,6 +68,14 @@ class SweepPacks {
   void set_scales(std::span<const double> scale);
   /// Contacts that slide are held back by this share of their way, in [0, 1), from now on.
   void set_hold(double share) { hold_ = static_cast<Real>(share); }
+  /// Momentum: the next sweep begins from z + β (z − z'), where z is what the last one came to and
+  /// z' what it was at the call before; from z where there is none. Threads do that for the part
+  /// that they visit themselves. β in [0, 1).
+  void carry_on(double beta);
+  /// Does at once what the last call asked for, for whoever reads or stores the state now.
+  void settle();
+  /// Momentum begins anew.
+  void forget_momentum() { has_image_ = is_due_ = false; }
   /// One sweep. Returns the largest change of an impulse in the terms of (T23), the square of what
   /// it moves relative to the scale of its contact: about the error that was there before.
   double run();
@@ -78,7 +86,7 @@ class SweepPacks {
     return static_cast<std::size_t>(kLineSize) * first_body_line_;
   }
   /// √ω per impulse, in the units of the impulses.
-  const std::vector<Real>& weight() const { return weight_; }
+  const std::vector<Real>& weigh();
   /// [√J] D in single precision, otherwise 1.
   double unit() const { return unit_; }
   int num_packs() const { return num_packs_; }
@@ -106,10 +114,12 @@ class SweepPacks {
   static constexpr int kNone = -1;
 
   static bool is_packable(const ContactBlocks& blocks);
+  static bool is_packable(const ContactBlocks& blocks, int contact);
   static bool is_well_conditioned(const OneContact& law);
   bool choose_unit();
   double contact_unit(int contact) const { return contact_unit_[contact]; }
   void list_contact_units();
+  void number_bodies(const SweepOrder& order);
   bool scale_bodies(const StepProblem& problem);
   bool factor_body(const StepProblem& problem, int block, Body& body);
   void list_ends();
@@ -124,7 +134,11 @@ class SweepPacks {
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void scale_velocity(const Body& body, const double* w, double* out) const;
   void restore_velocity(const Body& body, const Real* from, double* w) const;
-  void weigh();
+  int num_slabs() const { return phase_start_[1]; }
+  void run_slab(int slab);
+  void run_task(int task);
+  void carry_on_slab(int slab);
+  void carry_on_numbers(std::ptrdiff_t first, std::ptrdiff_t end);
   /// All lines as one array.
   Real* numbers() { return reinterpret_cast<Real*>(lines_.data()); }
   const Real* numbers() const { return reinterpret_cast<const Real*>(lines_.data()); }
@@ -145,7 +159,9 @@ class SweepPacks {
   std::vector<int> task_of_;      // per pack
   std::vector<Line> lines_;
   int first_body_line_ = 0;
-  std::vector<int> body_of_;  // per mass block; −1: no contact touches it
+  std::vector<int> body_of_;     // per mass block; −1: no contact touches it
+  std::vector<int> block_of_;    // per body
+  std::vector<int> body_start_;  // per slab, and the end: bodies by the slab that visits them first
   std::vector<Body> bodies_;
   std::vector<double> factors_;
   std::vector<Real> weight_;
@@ -156,6 +172,9 @@ class SweepPacks {
   std::vector<double> task_change_;
   int num_bodies_ = 0;
   Real hold_ = 0;
+  std::vector<Line> image_;  // z', line by line
+  Real momentum_ = 0;
+  bool has_image_ = false, is_due_ = false;
 };
 
 /// Impulses and velocities as SweepPacks has them.

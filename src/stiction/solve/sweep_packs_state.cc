@@ -79,14 +79,16 @@ void SweepPacks<Real>::restore_velocity(const Body& body, const Real* from, doub
 
 template <class Real>
 void SweepPacks<Real>::set_scales(std::span<const double> scale) {
-  for (Pack& pack : std::span(packs_).first(num_packs_))
-    for (int lane = 0; lane < kLanes && pack.contact[lane] >= 0; ++lane) {
-      const int contact = pack.contact[lane];
-      const double ratio =
-          (kIsSingle ? unit_ : std::sqrt(blocks_->omega(contact))) / scale[contact];
-      const Real rate = static_cast<Real>(ratio * ratio);
-      pack.rate[lane] = std::isfinite(rate) ? rate : 0;
-    }
+  run_numbers(blocks_->workers(), num_packs(), kStateGrain, [&](int begin, int end) {
+    for (int p = begin; p < end; ++p)
+      for (int lane = 0; lane < count_[p]; ++lane) {
+        const int contact = packs_[p].contact[lane];
+        const double ratio =
+            (kIsSingle ? unit_ : std::sqrt(blocks_->omega(contact))) / scale[contact];
+        const Real rate = static_cast<Real>(ratio * ratio);
+        packs_[p].rate[lane] = std::isfinite(rate) ? rate : 0;
+      }
+  });
 }
 
 template void SweepPacks<double>::load(const SweepState&);
