@@ -28,7 +28,7 @@ double energy_of(const StepProblem& problem, const std::vector<double>& r, doubl
       double before = none.u()[row], after = some.u()[row];
       for (int e = blocks.unit(i).entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
         for (int k = 0; k < blocks.entry(e).columns; ++k) {
-          const double J = blocks.entry_values(e)[a * blocks.entry(e).columns + k];
+          const double J = blocks.entry(e).jacobian[a * blocks.entry(e).columns + k];
           before += J * none.w()[blocks.entry(e).dof + k];
           after += J * some.w()[blocks.entry(e).dof + k];
         }

@@ -328,14 +328,14 @@ void BodyNewton::add_unit(int i, int e) {
   if (std::all_of(D, D + (dim == 1 ? 1 : 9), [](double d) { return d == 0; })) return;
   const int* pair = pairs_.data() + pair_start_[e];
   const int rows = blocks_.entry(e).columns;
-  const double* J = blocks_.entry_values(e);
+  const double* J = blocks_.entry(e).jacobian;
   for (int b = 0; b < dim; ++b)
     for (int r = 0; r < rows; ++r) {
       double factor = 0;  // of DᵀJ
       for (int a = 0; a < dim; ++a) factor += J[a * rows + r] * D[3 * a + b];
       for (int f = unit.entry_begin; f < end; ++f) {
         const int columns = blocks_.entry(f).columns;
-        const double* other = blocks_.entry_values(f) + static_cast<std::ptrdiff_t>(b) * columns;
+        const double* other = blocks_.entry(f).jacobian + static_cast<std::ptrdiff_t>(b) * columns;
         double* out = matrix_.values.data() + pair[f - unit.entry_begin] +
                       static_cast<std::ptrdiff_t>(r) * columns;
         if (columns == 6)
@@ -354,7 +354,7 @@ void BodyNewton::press_contacts() {
     double speed = 0, leaving = blocks_.bias(unit.row);
     for (int e = unit.entry_begin; e < blocks_.unit(i + 1).entry_begin; ++e) {
       const ContactBlocks::Entry& entry = blocks_.entry(e);
-      const ConstVectorMap normal(blocks_.entry_values(e), entry.columns);
+      const ConstVectorMap normal(blocks_.entry(e).jacobian, entry.columns);
       const ConstVectorMap w(blocks_.free_velocity().data() + entry.dof, entry.columns);
       const double own = normal.dot(w);
       speed = std::max(speed, std::abs(own));

@@ -40,13 +40,25 @@ void add_three_columns(const double* factor, const double* columns, Pair* out) {
   }
 }
 
-/// W += J (M̂⁻¹Jᵀ) of a contact of a body whose M̂ is symmetric: one half, and its mirror image. And
+/// The same of rows of J, for a body whose M̂ is diagonal.
+void add_three_rows(const double* factor, const double* jacobian, const Pair* reciprocals,
+                    Pair* out) {
+  const Pair x{factor[0], factor[0]}, y{factor[1], factor[1]}, z{factor[2], factor[2]};
+  for (int k = 0; k < 3; ++k) {
+    Pair sum = out[k] + x * (load_pair(jacobian + 2 * k) * reciprocals[k]);
+    sum += y * (load_pair(jacobian + 6 + 2 * k) * reciprocals[k]);
+    out[k] = sum + z * (load_pair(jacobian + 12 + 2 * k) * reciprocals[k]);
+  }
+}
+
+/// W += J (M̂⁻¹Jᵀ) of a contact of a body whose M̂ is diagonal: one half, and its mirror image. And
 /// the diagonal of what is added.
-void add_symmetric_products(const double* jacobian, double* W, double* squares) {
-  const double* moved = jacobian + 18;
+void add_symmetric_products(const double* jacobian, const double* reciprocals, double* W,
+                            double* squares) {
   double sum[6] = {};
   for (int k = 0; k < 6; ++k) {
-    const double x = moved[k], y = moved[6 + k], z = moved[12 + k];
+    const double x = jacobian[k] * reciprocals[k], y = jacobian[6 + k] * reciprocals[k],
+                 z = jacobian[12 + k] * reciprocals[k];
     sum[0] += jacobian[k] * x;
     sum[1] += jacobian[k] * y;
     sum[2] += jacobian[k] * z;
@@ -62,8 +74,8 @@ void add_symmetric_products(const double* jacobian, double* W, double* squares) 
 }
 
 /// The diagonal of J (M̂⁻¹Jᵀ).
-void find_squares(const double* jacobian, int dim, int columns, double* squares) {
-  const double* moved = jacobian + static_cast<std::ptrdiff_t>(dim) * columns;
+void find_squares(const double* jacobian, const double* moved, int dim, int columns,
+                  double* squares) {
   for (int a = 0; a < dim; ++a, jacobian += columns, moved += columns) {
     squares[a] = 0;
     for (int k = 0; k < columns; ++k) squares[a] += jacobian[k] * moved[k];
@@ -72,9 +84,8 @@ void find_squares(const double* jacobian, int dim, int columns, double* squares)
 
 /// W += J (M̂⁻¹Jᵀ), with sizes known to the compiler where they are not 0.
 template <int kDim, int kColumns>
-void add_products(const double* jacobian, int dim, int columns, double* W) {
+void add_products(const double* jacobian, const double* moved, int dim, int columns, double* W) {
   const int m = kDim > 0 ? kDim : dim, n = kColumns > 0 ? kColumns : columns;
-  const double* moved = jacobian + static_cast<std::ptrdiff_t>(m) * n;
   for (int k = 0; k < n; ++k)
     for (int a = 0; a < m; ++a)
       for (int b = 0; b < m; ++b) W[a * m + b] += jacobian[a * n + k] * moved[b * n + k];
@@ -87,6 +98,7 @@ bool ContactBlocks::assemble(const StepProblem& problem, WorkerPool* workers) {
   num_rows_ = problem.num_rows();
   num_dofs_ = problem.num_dofs();
   workers_ = workers;
+  find_diagonal_blocks(problem);
   lay_out(problem);
   if (!factor_mass(problem)) return false;
   fill_entries(problem, problem.bilateral, 0);
@@ -105,18 +117,37 @@ bool ContactBlocks::assemble(const StepProblem& problem, WorkerPool* workers) {
   return assemble_local(problem);
 }
 
-/// Where everything goes; no number is read.
+void ContactBlocks::find_diagonal_blocks(const StepProblem& problem) {
+  is_diagonal_.resize(problem.num_blocks());
+  reciprocals_.resize(num_dofs_);
+  run_numbers(workers_, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) {
+      const int n = problem.block_size(b);
+      const double* mass = problem.mass_values.data() + problem.mass_start[b];
+      double* reciprocals = reciprocals_.data() + problem.dof_start[b];
+      is_diagonal_[b] = n > kSmallBlock ? 0 : with_known_size<6>(n, [&]<int kSize>() -> char {
+        const int size = known<kSize>(n);
+        if (!is_diagonal_matrix(mass, size)) return 0;
+        double sum = 0;
+        for (int i = 0; i < size; ++i) sum += reciprocals[i] = 1 / mass[i * size + i];
+        return std::isfinite(sum) ? 1 : 0;
+      });
+    }
+  });
+}
+
+/// Where everything goes; no number of a row is read.
 void ContactBlocks::lay_out(const StepProblem& problem) {
   units_.clear();
   units_.reserve(problem.bilateral.num_row_blocks() + problem.contacts.num_row_blocks() + 1);
   unit_of_row_.resize(num_rows_);
   entries_.clear();
   entries_.reserve(problem.bilateral.num_entries() + problem.contacts.num_entries());
-  num_values_ = 0;
+  num_moved_ = 0;
   append_units(problem, problem.bilateral, 0);
   append_units(problem, problem.contacts, num_bilateral_);
   units_.push_back({num_rows_, 0, static_cast<int>(entries_.size()), 0});
-  entry_values_.resize(num_values_);
+  moved_.resize(num_moved_);
   list_meetings(problem.num_blocks());
 }
 
@@ -128,8 +159,10 @@ void ContactBlocks::append_units(const StepProblem& problem, const BlockRows& ro
     units_.push_back({first_row + rows.row_start(i), dim, static_cast<int>(entries_.size()), 0});
     for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
       const int block = rows.entry_block(e), columns = rows.entry_columns(e);
-      entries_.push_back({problem.dof_start[block], columns, block, num_values_});
-      num_values_ += 2 * static_cast<std::size_t>(dim) * columns;
+      const bool has_moved = columns != 6 || is_diagonal_[block] == 0;
+      entries_.push_back({problem.dof_start[block], columns, block, rows.entry_values(e),
+                          has_moved ? num_moved_ : kNowhere});
+      if (has_moved) num_moved_ += static_cast<std::size_t>(dim) * columns;
     }
   }
 }
@@ -153,7 +186,6 @@ bool ContactBlocks::factor_mass(const StepProblem& problem) {
   free_velocity_.assign(problem.p.begin(), problem.p.end());
   mass_inverse_.resize(mass_lu_.size());
   has_column_.assign(num_dofs_, 0);
-  is_diagonal_.assign(num_blocks(), 0);
   has_large_blocks_ = false;
   for (int b = 0; b < num_blocks(); ++b)
     has_large_blocks_ = has_large_blocks_ || problem.block_size(b) > kSmallBlock;
@@ -168,8 +200,10 @@ bool ContactBlocks::factor_mass(const StepProblem& problem) {
 /// Factors and M̂⁻¹p; all of M̂⁻¹ for a small block that is touched.
 bool ContactBlocks::factor_block(const StepProblem& problem, int block) {
   const int n = problem.block_size(block);
-  is_diagonal_[block] = n <= kSmallBlock && invert_diagonal(problem, block) ? 1 : 0;
-  if (is_diagonal_[block]) return true;
+  if (is_diagonal_[block] != 0) {
+    divide_by_diagonal(problem, block);
+    return true;
+  }
   double* lu = mass_lu_.data() + problem.mass_start[block];
   int* swap = mass_swap_.data() + problem.dof_start[block];
   std::copy_n(problem.mass_values.data() + problem.mass_start[block],
@@ -181,22 +215,14 @@ bool ContactBlocks::factor_block(const StepProblem& problem, int block) {
   return true;
 }
 
-/// The same for a block that is diagonal, with the same bits; false if it is not, or is singular.
-bool ContactBlocks::invert_diagonal(const StepProblem& problem, int block) {
-  const int n = problem.block_size(block);
-  const double* mass = problem.mass_values.data() + problem.mass_start[block];
+/// The same for a block that is diagonal, with the same bits.
+void ContactBlocks::divide_by_diagonal(const StepProblem& problem, int block) {
+  const int n = problem.block_size(block), first = problem.dof_start[block];
+  for (int i = 0; i < n; ++i) free_velocity_[first + i] *= reciprocals_[first + i];
+  if (n == 6) return;
   double* inverse = mass_inverse_.data() + problem.mass_start[block];
-  double* velocity = free_velocity_.data() + problem.dof_start[block];
-  return with_known_size<6>(n, [&]<int kSize>() {
-    const int size = known<kSize>(n);
-    if (!is_diagonal_matrix(mass, size)) return false;
-    double reciprocals = 0;
-    if (size != 6) std::fill_n(inverse, size * size, 0.0);  // of six only the diagonal is read
-    for (int i = 0; i < size; ++i) reciprocals += inverse[i * size + i] = 1 / mass[i * size + i];
-    if (!std::isfinite(reciprocals)) return false;
-    for (int i = 0; i < size; ++i) velocity[i] *= inverse[i * size + i];
-    return true;
-  });
+  std::fill_n(inverse, n * n, 0.0);
+  for (int i = 0; i < n; ++i) inverse[i * (n + 1)] = reciprocals_[first + i];
 }
 
 void ContactBlocks::compute_inverse_column(const StepProblem& problem, int block, int i) {
@@ -218,7 +244,7 @@ void ContactBlocks::prepare_large_columns(const StepProblem& problem, const Bloc
     for (int e = unit.entry_begin; e < units_[first_unit + i + 1].entry_begin; ++e) {
       const Entry& entry = entries_[e];
       if (entry.columns <= kSmallBlock) continue;
-      const double* J = rows.entry_values(rows.entry_start(i) + e - unit.entry_begin);
+      const double* J = entry.jacobian;
       for (int a = 0; a < unit.dim; ++a)
         for (int k = 0; k < entry.columns; ++k) {
           char& has_column = has_column_[entry.dof + k];
@@ -232,32 +258,23 @@ void ContactBlocks::prepare_large_columns(const StepProblem& problem, const Bloc
 
 void ContactBlocks::fill_entries(const StepProblem& problem, const BlockRows& rows,
                                  int first_unit) {
+  if (num_moved_ == 0) return;
   prepare_large_columns(problem, rows, first_unit);
   run_numbers(workers_, rows.num_row_blocks(), kUnitGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const Unit& unit = units_[first_unit + i];
       for (int e = unit.entry_begin; e < units_[first_unit + i + 1].entry_begin; ++e)
-        fill_entry(problem, rows.entry_values(rows.entry_start(i) + e - unit.entry_begin), unit.dim,
-                   entries_[e]);
+        if (entries_[e].has_moved()) fill_entry(problem, unit.dim, entries_[e]);
     }
   });
 }
 
-void ContactBlocks::fill_entry(const StepProblem& problem, const double* jacobian, int dim,
-                               const Entry& entry) {
-  const int columns = entry.columns, size = dim * columns;
-  double* values = entry_values_.data() + entry.values;
-  std::copy_n(jacobian, size, values);
-  double* moved = values + size;
+void ContactBlocks::fill_entry(const StepProblem& problem, int dim, const Entry& entry) {
+  const int columns = entry.columns;
+  const double* jacobian = entry.jacobian;
+  double* moved = moved_.data() + entry.moved;
   const double* inverse = mass_inverse_.data() + problem.mass_start[entry.block];
-  if (columns == 6 && is_diagonal_[entry.block]) {
-    double diagonal[6];
-    for (int k = 0; k < 6; ++k) diagonal[k] = inverse[7 * k];
-    for (int a = 0; a < dim; ++a)
-      for (int k = 0; k < 6; ++k) moved[6 * a + k] = jacobian[6 * a + k] * diagonal[k];
-    return;
-  }
-  std::fill_n(moved, size, 0.0);
+  std::fill_n(moved, dim * columns, 0.0);
   for (int a = 0; a < dim; ++a, jacobian += columns, moved += columns)
     for (int i = 0; i < columns; ++i) {
       if (jacobian[i] == 0) continue;
@@ -267,6 +284,15 @@ void ContactBlocks::fill_entry(const StepProblem& problem, const double* jacobia
       else
         add_column<0>(jacobian[i], column, columns, moved);
     }
+}
+
+/// (M̂⁻¹Jᵀ)ᵀ, in `room` for 18 numbers where it is not stored.
+const double* ContactBlocks::find_moved(const Entry& entry, int dim, double* room) const {
+  if (entry.has_moved()) return moved(entry);
+  const double* factor = reciprocals(entry);
+  for (int a = 0; a < dim; ++a)
+    for (int k = 0; k < 6; ++k) room[6 * a + k] = entry.jacobian[6 * a + k] * factor[k];
+  return room;
 }
 
 /// Compressed rows of numbers become compressed columns of dense blocks, in two passes: count, then
@@ -416,17 +442,19 @@ void ContactBlocks::compute_local_matrix(int i, double* W) {
   const int dim = unit.dim;
   std::fill_n(W, 9, 0.0);
   for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
-    const int columns = entries_[e].columns;
+    const Entry& entry = entries_[e];
     double* squares = entry_squares_.data() + 3 * static_cast<std::ptrdiff_t>(e);
-    if (dim == 3 && columns == 6 && is_diagonal_[entries_[e].block]) {
-      add_symmetric_products(entry_values(e), W, squares);
+    if (dim == 3 && !entry.has_moved()) {
+      add_symmetric_products(entry.jacobian, reciprocals(entry), W, squares);
       continue;
     }
-    find_squares(entry_values(e), dim, columns, squares);
-    if (dim == 3 && columns == 6)
-      add_products<3, 6>(entry_values(e), 3, 6, W);
+    double room[18];
+    const double* moved = find_moved(entry, dim, room);
+    find_squares(entry.jacobian, moved, dim, entry.columns, squares);
+    if (dim == 3 && entry.columns == 6)
+      add_products<3, 6>(entry.jacobian, moved, 3, 6, W);
     else
-      add_products<0, 0>(entry_values(e), dim, columns, W);
+      add_products<0, 0>(entry.jacobian, moved, dim, entry.columns, W);
   }
   for (int a = 0; a < dim; ++a) W[a * dim + a] += compliance_[unit.row + a];
   if (couplings_.empty() || columns_[i].diagonal < 0) return;
@@ -475,19 +503,27 @@ void ContactBlocks::push_block(int block, const double* x, double* w) const {
     return units_[meeting.unit].dim == 3 && entries_[meeting.entry].columns == 6;
   };
   if (!left.empty() && is_spatial(left.front())) {
-    double* velocity = w + entries_[left.front().entry].dof;
+    const Entry& first = entries_[left.front().entry];
+    double* velocity = w + first.dof;
     Pair sum[3] = {load_pair(velocity), load_pair(velocity + 2), load_pair(velocity + 4)};
-    for (; !left.empty() && is_spatial(left.front()); left = left.subspan(1))
-      add_three_columns(x + units_[left.front().unit].row, entry_values(left.front().entry) + 18,
-                        sum);
+    const double* factor = reciprocals(first);
+    const Pair reciprocal[3] = {load_pair(factor), load_pair(factor + 2), load_pair(factor + 4)};
+    for (; !left.empty() && is_spatial(left.front()); left = left.subspan(1)) {
+      const Entry& entry = entries_[left.front().entry];
+      const double* impulse = x + units_[left.front().unit].row;
+      if (entry.has_moved())
+        add_three_columns(impulse, moved(entry), sum);
+      else
+        add_three_rows(impulse, entry.jacobian, reciprocal, sum);
+    }
     for (int k = 0; k < 3; ++k) store_pair(sum[k], velocity + 2 * k);
   }
   for (const Meeting& meeting : left) {
     const Unit& unit = units_[meeting.unit];
     const Entry& entry = entries_[meeting.entry];
     const int columns = entry.columns;
-    const double* moved =
-        entry_values(meeting.entry) + static_cast<std::ptrdiff_t>(unit.dim) * columns;
+    double room[18];
+    const double* moved = find_moved(entry, unit.dim, room);
     if (unit.dim == 3 && columns == 6) {
       for (int a = 0; a < 3; ++a) add_column<6>(x[unit.row + a], moved + 6 * a, 6, w + entry.dof);
       continue;

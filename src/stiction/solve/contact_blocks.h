@@ -33,13 +33,18 @@ class ContactBlocks {
     int entry_begin;     // pieces [entry_begin, entry_begin of the next unit)
     int coupling_begin;  // the same for the blocks of K in the columns of this unit
   };
-  /// One Jacobian piece: dim × columns numbers, row by row, then the rows of (M̂⁻¹Jᵀ)ᵀ likewise.
+  /// One Jacobian piece: dim × columns numbers of the problem, row by row, and where the rows of
+  /// (M̂⁻¹Jᵀ)ᵀ are. Rigid bodies whose M̂ is diagonal have none: they follow from the Jacobian and
+  /// six reciprocals, which are nearer than as many numbers again.
   struct Entry {
     int dof;
     int columns;
     int block;
-    std::size_t values;
+    const double* jacobian;
+    std::size_t moved;
+    bool has_moved() const { return moved != kNowhere; }
   };
+  static constexpr auto kNowhere = static_cast<std::size_t>(-1);
   /// A block of K: rows [row, row + num_rows) in the columns of the unit, stored column by column.
   struct Coupling {
     int row;
@@ -54,7 +59,8 @@ class ContactBlocks {
   };
 
   /// Fills everything from `problem`; keeps its storage. False if a mass block is singular or a
-  /// local matrix is not finite. Workers, if there are any, must outlive the layout.
+  /// local matrix is not finite. Problem and workers, if there are any, must outlive the layout:
+  /// Jacobians stay where they are.
   bool assemble(const StepProblem& problem, WorkerPool* workers = nullptr);
 
   int num_units() const { return static_cast<int>(units_.size()) - 1; }
@@ -64,7 +70,10 @@ class ContactBlocks {
   const Unit& unit(int i) const { return units_[i]; }
   const Entry& entry(int e) const { return entries_[e]; }
   const Coupling& coupling(int k) const { return couplings_[k]; }
-  const double* entry_values(int e) const { return entry_values_.data() + entries_[e].values; }
+  /// (M̂⁻¹Jᵀ)ᵀ of an entry that has it.
+  const double* moved(const Entry& entry) const { return moved_.data() + entry.moved; }
+  /// Of the diagonal M̂ of an entry that has not.
+  const double* reciprocals(const Entry& entry) const { return reciprocals_.data() + entry.dof; }
   const double* coupling_values(int k) const {
     return coupling_values_.data() + couplings_[k].values;
   }
@@ -102,15 +111,17 @@ class ContactBlocks {
 
  private:
   void lay_out(const StepProblem& problem);
+  void find_diagonal_blocks(const StepProblem& problem);
   void append_units(const StepProblem& problem, const BlockRows& rows, int first_row);
   void list_meetings(int num_blocks);
   bool factor_mass(const StepProblem& problem);
   bool factor_block(const StepProblem& problem, int block);
-  bool invert_diagonal(const StepProblem& problem, int block);
+  void divide_by_diagonal(const StepProblem& problem, int block);
   void compute_inverse_column(const StepProblem& problem, int block, int i);
   void prepare_large_columns(const StepProblem& problem, const BlockRows& rows, int first_unit);
   void fill_entries(const StepProblem& problem, const BlockRows& rows, int first_unit);
-  void fill_entry(const StepProblem& problem, const double* jacobian, int dim, const Entry& entry);
+  void fill_entry(const StepProblem& problem, int dim, const Entry& entry);
+  const double* find_moved(const Entry& entry, int dim, double* room) const;
   void assemble_coupling(const RowCoupling& coupling);
   void count_coupling(const RowCoupling& coupling);
   bool is_blockwise(const RowCoupling& coupling, int unit) const;
@@ -130,7 +141,7 @@ class ContactBlocks {
   std::vector<Unit> units_;  // one more than there are, for the ends
   std::vector<int> unit_of_row_;
   std::vector<Entry> entries_;
-  std::vector<double> entry_values_;
+  std::vector<double> moved_;
   std::vector<double> entry_squares_;
   std::vector<Coupling> couplings_;
   std::vector<double> coupling_values_;
@@ -143,9 +154,10 @@ class ContactBlocks {
   std::vector<double> mass_inverse_;  // columns of M̂⁻¹; of large blocks those in has_column_
   std::vector<char> has_column_;      // per degree of freedom
   std::vector<char> is_diagonal_;     // per block: M̂, if it is small
+  std::vector<double> reciprocals_;   // of the diagonals of these
   std::vector<int> meeting_start_;    // per block, and the end
   std::vector<Meeting> meetings_;
-  std::size_t num_values_ = 0;  // in entry_values_
+  std::size_t num_moved_ = 0;  // in moved_
   bool has_large_blocks_ = false;
   WorkerPool* workers_ = nullptr;
   std::vector<int> mass_swap_;

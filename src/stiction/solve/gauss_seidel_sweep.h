@@ -41,6 +41,24 @@ inline void add_body_change(const double* moved, const double* change, double* w
   store_pair(w2, w + 4);
 }
 
+/// The same from J and the reciprocals of a diagonal M̂, with the same bits.
+template <int kDim>
+inline void add_body_change(const double* jacobian, const double* reciprocals, const double* change,
+                            double* w) {
+  const Pair m0 = load_pair(reciprocals), m1 = load_pair(reciprocals + 2),
+             m2 = load_pair(reciprocals + 4);
+  Pair w0 = load_pair(w), w1 = load_pair(w + 2), w2 = load_pair(w + 4);
+  for (int a = 0; a < kDim; ++a, jacobian += 6) {
+    const Pair c = {change[a], change[a]};
+    w0 += load_pair(jacobian) * m0 * c;
+    w1 += load_pair(jacobian + 2) * m1 * c;
+    w2 += load_pair(jacobian + 4) * m2 * c;
+  }
+  store_pair(w0, w);
+  store_pair(w1, w + 2);
+  store_pair(w2, w + 4);
+}
+
 /// The same for any number of columns; kColumns 0: known at run time only.
 template <int kDim, int kColumns>
 inline void add_piece_velocity(const double* jacobian, const double* w, int columns, double* out) {
@@ -71,7 +89,7 @@ inline void compute_unit_velocity(const ContactBlocks& blocks, int unit, const d
   for (int a = 0; a < kDim; ++a) sum[a] = u[block.row + a];
   for (int e = block.entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e) {
     const ContactBlocks::Entry& entry = blocks.entry(e);
-    const double* jacobian = blocks.entry_values(e);
+    const double* jacobian = entry.jacobian;
     if (entry.columns == 6)
       add_body_velocity<kDim>(jacobian, w + entry.dof, sum);
     else if (entry.columns == 3)
@@ -109,8 +127,11 @@ inline void apply_change(const ContactBlocks& blocks, int unit, const double* ch
   }
   for (int e = block.entry_begin; e < next.entry_begin; ++e) {
     const ContactBlocks::Entry& entry = blocks.entry(e);
-    const double* moved =
-        blocks.entry_values(e) + static_cast<std::ptrdiff_t>(kDim) * entry.columns;
+    if (!entry.has_moved()) {
+      add_body_change<kDim>(entry.jacobian, blocks.reciprocals(entry), change, w + entry.dof);
+      continue;
+    }
+    const double* moved = blocks.moved(entry);
     if (entry.columns == 6)
       add_body_change<kDim>(moved, change, w + entry.dof);
     else if (entry.columns == 3)

@@ -295,7 +295,7 @@ void SweepPacks<Real>::fill_lane(int p, int lane) {
     const int side = e - unit.entry_begin, body = ends_[contact].body[side];
     pack.place[side][lane] = static_cast<std::ptrdiff_t>(kLineSize) * body;
     alignas(16) double piece[3 * kBodySize];
-    scale_piece(bodies_[body], blocks.entry_values(e), piece);
+    scale_piece(bodies_[body], blocks.entry(e).jacobian, piece);
     for (double& number : piece) number *= unit_of_rows;
     for (int a = 0; a < 3; ++a)
       for (int k = 0; k < kBodySize; ++k)
