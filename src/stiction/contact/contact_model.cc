@@ -139,6 +139,7 @@ void ContactModel::exchange(Model model) {
   list_number_ = next_list_number();
   detected_.clear();
   alternatives_.clear();
+  touched_.clear();
 }
 
 void ContactModel::detect(const State& state, double h, bool wants_alternatives) {
@@ -167,14 +168,19 @@ bool ContactModel::detect_further(const State& state, double h, const State& end
   }
   if (!has_moved_further || !may_have_met_others(end)) return false;
   is_listed_ = false;
-  std::swap(last_detected_, detected_);
-  std::swap(last_alternatives_, alternatives_);
+  swap_lists();
   detect_again(state, h);
   if (alternatives_ != last_alternatives_ || has_met_others(end)) return true;
   list_number_ = next_list_number();
+  swap_lists();
+  return false;
+}
+
+/// The list of contacts and the one before it.
+void ContactModel::swap_lists() {
   std::swap(last_detected_, detected_);
   std::swap(last_alternatives_, alternatives_);
-  return false;
+  std::swap(last_touched_, touched_);
 }
 
 /// Looks at the pairs of shapes that moved further than their reach alone: mostly they have met
@@ -231,6 +237,7 @@ void ContactModel::detect_again(const State& state, double h) {
   if (is_same) return;
   detected_.clear();
   alternatives_.clear();
+  touched_.clear();
   num_reduced_ = 0;
   for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) list_contacts(s);
   is_listed_ = late_.empty();
@@ -256,26 +263,68 @@ void ContactModel::list_contacts(int index) {
   const std::size_t first = detected_.size();
   num_reduced_ += detection.contacts.num_reduced;
   if (!part.is_still.empty()) note_met_sleepers(part);
+  list_touched(index);
+  // Where contacts of pairs go, one after the other; then all of them at once.
+  pair_starts_.clear();
+  std::size_t next = first;
   for (const CollisionPair& pair : detection.pairs) {
-    if (append_late_pair(index, pair.a, pair.b)) continue;
-    const std::span patches =
-        std::span(detection.contacts.patches).subspan(pair.first_patch, pair.num_patches);
-    for (std::size_t p = 0; p < patches.size(); ++p) {
-      const ContactPatch& patch = patches[p];
-      const bool has_alternatives = (p > 0 && patches[p - 1].group == patch.group) ||
-                                    (p + 1 < patches.size() && patches[p + 1].group == patch.group);
-      if (has_alternatives)
-        alternatives_.push_back({.first = static_cast<int>(detected_.size()),
-                                 .count = patch.count,
-                                 .is_first = p == 0 || patches[p - 1].group != patch.group});
-      for (int k = patch.first; k < patch.first + patch.count; ++k)
-        detected_.push_back({.part = index,
-                             .a = pair.a,
-                             .b = pair.b,
-                             .candidate = detection.contacts.candidates[k]});
-    }
+    pair_starts_.push_back(next);
+    const auto late = late_.empty() ? late_.end() : find_late(index, pair.a, pair.b);
+    if (late == late_.end() && pair.num_patches > 1)
+      list_alternatives(pair, detection.contacts, static_cast<int>(next));
+    next += late == late_.end() ? pair.num_candidates : late->count;
   }
-  complete_from(first);
+  detected_.resize(next);
+  run_numbers(workers_.get(), static_cast<int>(detection.pairs.size()), kContactGrain,
+              [&](int begin, int end) {
+                for (int p = begin; p < end; ++p) list_pair(index, p);
+              });
+}
+
+/// Contacts of a pair of shapes, those of the end of the step where it has any.
+void ContactModel::list_pair(int index, int number) {
+  const Detection& detection = surfaces_[index].detection;
+  const CollisionPair& pair = detection.pairs[number];
+  DetectedContact* out = detected_.data() + pair_starts_[number];
+  const auto late = late_.empty() ? late_.end() : find_late(index, pair.a, pair.b);
+  if (late != late_.end()) {
+    std::copy_n(late_contacts_.begin() + late->first, late->count, out);
+    return;
+  }
+  for (int k = 0; k < pair.num_candidates; ++k, ++out) {
+    out->part = index;
+    out->a = pair.a;
+    out->b = pair.b;
+    out->candidate = detection.contacts.candidates[pair.first_candidate + k];
+    complete(*out);
+  }
+}
+
+/// Of a pair whose contacts begin at `first` in detected_.
+void ContactModel::list_alternatives(const CollisionPair& pair, const ContactList& contacts,
+                                     int first) {
+  const std::span patches =
+      std::span(contacts.patches).subspan(pair.first_patch, pair.num_patches);
+  for (std::size_t p = 0; p < patches.size(); ++p) {
+    const ContactPatch& patch = patches[p];
+    const bool is_first = p == 0 || patches[p - 1].group != patch.group;
+    const bool is_last = p + 1 == patches.size() || patches[p + 1].group != patch.group;
+    if (is_first && is_last) continue;
+    alternatives_.push_back({.first = first + patch.first - pair.first_candidate,
+                             .count = patch.count,
+                             .is_first = is_first});
+  }
+}
+
+void ContactModel::list_touched(int index) {
+  const PartWithSurfaces& part = surfaces_[index];
+  is_touched_.assign(part.surfaces->num_objects(), 0);
+  for (const CollisionPair& pair : part.detection.pairs)
+    for (const int object : {pair.a, pair.b}) {
+      if (is_touched_[object] != 0) continue;
+      is_touched_[object] = 1;
+      touched_.push_back({index, object});
+    }
 }
 
 /// Where no shape has moved by a bit since the last time it need not be looked at again: returns
@@ -336,14 +385,6 @@ void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
   for (const CollisionPair& pair : part.detection.pairs)
     for (const int object : {pair.a, pair.b})
       if (part.is_still[object] != 0) met_sleepers_.push_back(block_of(part, object));
-}
-
-/// Laws and keys of contacts from `first` on.
-void ContactModel::complete_from(std::size_t first) {
-  const int count = static_cast<int>(detected_.size() - first);
-  run_numbers(workers_.get(), count, kContactGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j) complete(detected_[first + j]);
-  });
 }
 
 /// All but shapes and candidate, which are there.
@@ -441,26 +482,11 @@ void ContactModel::place_shapes(double t, const VectorXd& q, ContactTouches& tou
   const auto size = static_cast<std::size_t>(last.first_object + last.surfaces->num_objects());
   touches.shapes.resize(size);
   touches.carriers.resize(size);
-  touches.is_placed.assign(size, 0);
-  touches.placed.clear();
-  const DetectedContact* last_contact = nullptr;
-  for (const DetectedContact& contact : detected_) {
-    const bool is_of_last_pair = last_contact != nullptr && contact.a == last_contact->a &&
-                                 contact.b == last_contact->b && contact.part == last_contact->part;
-    last_contact = &contact;
-    if (is_of_last_pair) continue;
-    for (const int object : {contact.a, contact.b}) {
-      char& is_placed = touches.is_placed[surfaces_[contact.part].first_object + object];
-      if (is_placed) continue;
-      is_placed = 1;
-      touches.placed.push_back({contact.part, object});
-    }
-  }
-  run_numbers(workers_.get(), static_cast<int>(touches.placed.size()), kContactGrain,
+  run_numbers(workers_.get(), static_cast<int>(touched_.size()), kContactGrain,
               [&](int begin, int end) {
                 for (int k = begin; k < end; ++k) {
-                  const PartWithSurfaces& part = surfaces_[touches.placed[k].part];
-                  const int object = touches.placed[k].object, i = part.first_object + object;
+                  const PartWithSurfaces& part = surfaces_[touched_[k].part];
+                  const int object = touched_[k].object, i = part.first_object + object;
                   part.surfaces->place_both(t, q_of(q, parts()[part.part]), object,
                                             touches.carriers[i], touches.shapes[i]);
                 }

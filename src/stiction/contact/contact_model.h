@@ -34,14 +34,8 @@ constexpr int kContactGrain = 64;
 /// Where shapes touch at one configuration, with storage that is reused.
 struct ContactTouches {
   std::vector<Touch> touches;  // one per contact; of those that systems name without meaning
-  /// By the number of the shape among those of all systems, of shapes that have contacts: most have
-  /// several.
+  /// By the number of the shape among those of all systems, of shapes that have contacts.
   std::vector<Pose> shapes, carriers;
-  std::vector<char> is_placed;
-  struct Placed {
-    int part, object;
-  };
-  std::vector<Placed> placed;
   // What they were evaluated from:
   std::uint64_t list = 0;  // number of the list of contacts; 0 is none
   VectorXd q;
@@ -249,7 +243,6 @@ class ContactModel : public Model {
   void list_blocks(PartWithSurfaces& part);
   static int block_of(const PartWithSurfaces& part, int object) { return part.blocks[object]; }
   void note_met_sleepers(const PartWithSurfaces& part);
-  void complete_from(std::size_t first);
   void complete(DetectedContact& contact) const;
   template <class Visit>
   void visit_pairs(const Visit& visit) const;
@@ -263,9 +256,12 @@ class ContactModel : public Model {
   void add_late_pair(const PairOfShapes& pair, const State& end);
   void add_late_contact(const PairOfShapes& late, ContactCandidate candidate);
   std::vector<PairOfShapes>::iterator find_late(int index, int a, int b);
-  bool append_late_pair(int index, int a, int b);
+  void list_pair(int index, int number);
+  void swap_lists();
   TouchingPair evaluate_pair(double t, const VectorXd& q, const DetectedContact& contact) const;
   void place_shapes(double t, const VectorXd& q, ContactTouches& touches) const;
+  void list_touched(int index);
+  void list_alternatives(const CollisionPair& pair, const ContactList& contacts, int first);
   template <class Rank, class Suppress>
   void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
   Separation separation_of(const Patch& patch, double t, const VectorXd& q,
@@ -279,6 +275,13 @@ class ContactModel : public Model {
   std::vector<PartWithSurfaces> surfaces_;
   std::vector<DetectedContact> detected_, last_detected_;
   std::vector<Patch> alternatives_, last_alternatives_;
+  /// Shapes that have contacts, each once: most have several.
+  struct TouchedShape {
+    int part, object;
+  };
+  std::vector<TouchedShape> touched_, last_touched_;
+  std::vector<char> is_touched_;          // scratch, per shape
+  std::vector<std::size_t> pair_starts_;  // scratch: where contacts of pairs begin in detected_
   std::vector<PairOfShapes> hidden_;  // found last
   std::vector<PairOfShapes> late_;    // that have contacts of the end of this step
   std::vector<DetectedContact> late_contacts_;

@@ -233,14 +233,6 @@ std::vector<ContactModel::PairOfShapes>::iterator ContactModel::find_late(int in
   });
 }
 
-bool ContactModel::append_late_pair(int index, int a, int b) {
-  const auto late = find_late(index, a, b);
-  if (late == late_.end()) return false;
-  const auto first = late_contacts_.begin() + late->first;
-  detected_.insert(detected_.end(), first, first + late->count);
-  return true;
-}
-
 void ContactModel::raise_gaps(const State& state, VectorRef gaps) const {
   double* detected = gaps.data() + num_fixed_contacts();
   for (const Patch& patch : alternatives_) {
