@@ -303,8 +303,7 @@ void ContactModel::list_pair(int index, int number) {
 /// Of a pair whose contacts begin at `first` in detected_.
 void ContactModel::list_alternatives(const CollisionPair& pair, const ContactList& contacts,
                                      int first) {
-  const std::span patches =
-      std::span(contacts.patches).subspan(pair.first_patch, pair.num_patches);
+  const std::span patches = std::span(contacts.patches).subspan(pair.first_patch, pair.num_patches);
   for (std::size_t p = 0; p < patches.size(); ++p) {
     const ContactPatch& patch = patches[p];
     const bool is_first = p == 0 || patches[p - 1].group != patch.group;

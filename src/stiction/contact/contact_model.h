@@ -282,8 +282,8 @@ class ContactModel : public Model {
   std::vector<TouchedShape> touched_, last_touched_;
   std::vector<char> is_touched_;          // scratch, per shape
   std::vector<std::size_t> pair_starts_;  // scratch: where contacts of pairs begin in detected_
-  std::vector<PairOfShapes> hidden_;  // found last
-  std::vector<PairOfShapes> late_;    // that have contacts of the end of this step
+  std::vector<PairOfShapes> hidden_;      // found last
+  std::vector<PairOfShapes> late_;        // that have contacts of the end of this step
   std::vector<DetectedContact> late_contacts_;
   ContactList late_list_;  // scratch
   ContactWorkspace late_workspace_;

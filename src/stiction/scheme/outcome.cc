@@ -197,13 +197,12 @@ ContactStatus contact_status(const StepProblem& problem, const StepSolution& sol
 }
 
 void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
-  for (const ContactOutcome& contact : result.contacts)
-    if (contact.contact >= 0 && contact.contact < static_cast<int>(slot_.size()))
-      slot_[contact.contact] = -1;
+  if (has_outcomes_) std::fill(slot_.begin(), slot_.end(), -1);  // of a step that did not end
   slot_.resize(model.num_contacts(), -1);
+  has_outcomes_ = false;
+  are_in_order_ = true;
   model_ = &model;
   result.phases.clear();
-  result.contacts.clear();
   result.joint_impulses.assign(model.num_joint_rows(), 0.0);
   result.work = {};
   result.events.clear();
@@ -324,14 +323,22 @@ void OutcomeReader::add_joints(const StepAssembly& assembly, const StepSolution&
   }
 }
 
-ContactOutcome& OutcomeReader::outcome_of(int contact, StepResult& result) {
-  int& slot = slot_[contact];
-  if (slot < 0) {
-    slot = static_cast<int>(result.contacts.size());
-    result.contacts.push_back({});
-    result.contacts.back().contact = contact;
+/// A place for the outcome of every contact of a problem. Those of the first problem of a step are
+/// as many as it has, and still what the step before left there.
+void OutcomeReader::open_outcomes(const std::vector<int>& contacts, StepResult& result) {
+  if (!has_outcomes_) {
+    has_outcomes_ = true;
+    are_in_order_ = std::is_sorted(contacts.begin(), contacts.end());
+    result.contacts.resize(contacts.size());
+    return;
   }
-  return result.contacts[slot];
+  for (const int contact : contacts) {
+    int& slot = slot_[contact];
+    if (slot >= 0) continue;
+    slot = static_cast<int>(result.contacts.size());
+    result.contacts.push_back({.contact = contact});
+    are_in_order_ = false;
+  }
 }
 
 OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
@@ -351,24 +358,32 @@ OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
 void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolution& solution,
                                  const Phase& phase, StepResult& result) {
   const StepProblem& problem = assembly.problem();
+  WorkerPool* const workers = model_->workers().get();
   mean_and_end_.resize(2 * mean_velocity_.size());
-  for (Eigen::Index k = 0; k < mean_velocity_.size(); ++k) {
-    mean_and_end_[2 * k] = mean_velocity_[k];
-    mean_and_end_[2 * k + 1] = phase.v_end[k];
-  }
   speeds_.resize(problem.num_dofs());
-  for (int b = 0; b < problem.num_blocks(); ++b)
-    for (int k = 0; k < problem.block_size(b); ++k)
-      speeds_[problem.dof_start[b] + k] = coordinate_speed(problem, solution, b, k);
+  run_numbers(workers, problem.num_blocks(), kContactGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b)
+      for (int k = 0; k < problem.block_size(b); ++k) {
+        const int dof = problem.dof_start[b] + k;
+        mean_and_end_[std::ptrdiff_t{2} * dof] = mean_velocity_[dof];
+        mean_and_end_[std::ptrdiff_t{2} * dof + 1] = phase.v_end[dof];
+        speeds_[dof] = coordinate_speed(problem, solution, b, k);
+      }
+  });
   const std::vector<int>& indices = assembly.contact_indices();
-  for (const int contact : indices) (void)outcome_of(contact, result);
+  const bool are_first = !has_outcomes_;
+  open_outcomes(indices, result);
   work_.resize(problem.num_contacts());
-  run_numbers(
-      model_->workers().get(), problem.num_contacts(), kContactGrain, [&](int begin, int end) {
-        for (int j = begin; j < end; ++j)
-          work_[j] =
-              add_contact(assembly, solution, phase.share, j, result.contacts[slot_[indices[j]]]);
-      });
+  run_numbers(workers, problem.num_contacts(), kContactGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j) {
+      if (are_first) {
+        result.contacts[j] = {.contact = indices[j]};
+        slot_[indices[j]] = j;
+      }
+      work_[j] =
+          add_contact(assembly, solution, phase.share, j, result.contacts[slot_[indices[j]]]);
+    }
+  });
   for (int j = 0; j < problem.num_contacts(); ++j)
     for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
       (i == 0 ? result.work.impact : result.work.friction) += work_[j].spent[i];
@@ -407,8 +422,9 @@ const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& res
   const auto is_earlier = [](const ContactOutcome& a, const ContactOutcome& b) {
     return a.contact < b.contact;
   };
-  if (!std::is_sorted(result.contacts.begin(), result.contacts.end(), is_earlier))
-    std::sort(result.contacts.begin(), result.contacts.end(), is_earlier);
+  if (!has_outcomes_) result.contacts.clear();
+  if (!are_in_order_) std::sort(result.contacts.begin(), result.contacts.end(), is_earlier);
+  has_outcomes_ = false;
   const int count = static_cast<int>(result.contacts.size());
   run_numbers(model.workers().get(), count, kContactGrain, [&](int begin, int end) {
     for (int k = begin; k < end; ++k) {

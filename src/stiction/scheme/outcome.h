@@ -47,7 +47,7 @@ class OutcomeReader {
   const VectorXd& finish(const ContactModel& model, StepResult& result);
 
  private:
-  ContactOutcome& outcome_of(int contact, StepResult& result);
+  void open_outcomes(const std::vector<int>& contacts, StepResult& result);
   void add_joints(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
                   StepResult& result);
   void add_contacts(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
@@ -74,8 +74,10 @@ class OutcomeReader {
   Motion read_motion(const StepProblem& problem, const StepSolution& solution, int contact) const;
   Work add_contact(const StepAssembly& assembly, const StepSolution& solution, double share,
                    int contact, ContactOutcome& outcome) const;
-  std::vector<Work> work_;  // per contact of the problem
-  std::vector<int> slot_;   // of every contact of the model in result.contacts, or −1
+  std::vector<Work> work_;     // per contact of the problem
+  std::vector<int> slot_;      // of every contact of the model in result.contacts, or −1
+  bool has_outcomes_ = false;  // result.contacts is of the step being read
+  bool are_in_order_ = true;   // they are by the number of their contact
 };
 
 }  // namespace stiction

@@ -385,9 +385,8 @@ template <class Real>
 void SweepPacks<Real>::run_task(int task) {
   const int begin = task_start_[task], end = task_start_[task + 1];
   if (begin < end)
-    task_change_[task] =
-        visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
-                          {impulses(begin), velocities(), unit_, hold_});
+    task_change_[task] = visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
+                                           {impulses(begin), velocities(), unit_, hold_});
 }
 
 template <class Real>
