@@ -420,7 +420,7 @@ void SweepPacks<Real>::carry_on_slab(int slab) {
 
 template <class Real>
 void SweepPacks<Real>::carry_on_numbers(std::ptrdiff_t first, std::ptrdiff_t end) {
-  Real *z = numbers() + first, *last = image_.data()->value + first;
+  Real *z = numbers() + first, *last = reinterpret_cast<Real*>(image_.data()) + first;
   if (has_image_)
     LongVectors<Real>::chosen().carry_on(momentum_, static_cast<int>(end - first), last, z);
   else
