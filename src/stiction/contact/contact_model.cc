@@ -315,15 +315,15 @@ void ContactModel::list_alternatives(const CollisionPair& pair, const ContactLis
   }
 }
 
+/// In their own order, which is that of their places in the memory.
 void ContactModel::list_touched(int index) {
   const PartWithSurfaces& part = surfaces_[index];
-  is_touched_.assign(part.surfaces->num_objects(), 0);
+  const int num_objects = part.surfaces->num_objects();
+  is_touched_.assign(num_objects, 0);
   for (const CollisionPair& pair : part.detection.pairs)
-    for (const int object : {pair.a, pair.b}) {
-      if (is_touched_[object] != 0) continue;
-      is_touched_[object] = 1;
-      touched_.push_back({index, object});
-    }
+    is_touched_[pair.a] = is_touched_[pair.b] = 1;
+  for (int object = 0; object < num_objects; ++object)
+    if (is_touched_[object] != 0) touched_.push_back({index, object});
 }
 
 /// Where no shape has moved by a bit since the last time it need not be looked at again: returns

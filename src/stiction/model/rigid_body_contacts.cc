@@ -128,6 +128,7 @@ void RigidBodySystem::add_shapes() {
     placed.surface_velocity = placed.frame.rotation * description.surface_velocity;
     placed.has_belt = !description.surface_velocity.isZero(0);
     shapes_.push_back(placed);
+    touchings_.push_back(touching_of(placed, body));
     objects_.push_back({.shape = std::move(shape),
                         .body = body,
                         .group = description.group,
@@ -222,12 +223,20 @@ void RigidBodySystem::bound_displacement(double t_from, const ConstVectorRef& fr
 // -------------------------------------------------------------------------------------------------
 // What happens where they touch
 
+RigidBodySystem::Touching RigidBodySystem::touching_of(const BodyShape& shape, int body) const {
+  Touching touching{.material = shape.material, .has_belt = shape.has_belt};
+  if (body == kWorld) return touching;
+  const Body& carrier = bodies_[body];
+  touching.block = carrier.block;
+  touching.is_simple = carrier.block < 0 ? carrier.motion < 0 : carrier.num_dofs == 6;
+  touching.planar_axes = static_cast<unsigned char>(carrier.planar_axes);
+  return touching;
+}
+
 /// The world axis along which neither of two bodies moves and about which alone they turn; −1 if
 /// there is none.
-int RigidBodySystem::find_plane_of(int body_a, int body_b) const {
-  unsigned axes = kAllAxes;
-  for (const int body : {body_a, body_b})
-    if (body != kWorld) axes &= bodies_[body].planar_axes;
+int RigidBodySystem::find_plane_of(const TouchingPair& pair) const {
+  const unsigned axes = touchings_[pair.a].planar_axes & touchings_[pair.b].planar_axes;
   return axes == 0 ? -1 : std::countr_zero(axes);
 }
 
@@ -243,9 +252,10 @@ std::vector<const ContactInfo*> RigidBodySystem::laws() const {
 
 const ContactInfo& RigidBodySystem::law_of(const TouchingPair& pair) const {
   constexpr double kInPlane = 1e-9;
-  const int axis = find_plane_of(objects_[pair.a].body, objects_[pair.b].body);
+  const int axis = find_plane_of(pair);
   const bool is_planar = axis >= 0 && std::abs(pair.touch.normal[axis]) < kInPlane;
-  return laws_[law_index(shapes_[pair.a].material, shapes_[pair.b].material)][is_planar ? 1 : 0];
+  return laws_[law_index(touchings_[pair.a].material, touchings_[pair.b].material)]
+              [is_planar ? 1 : 0];
 }
 
 /// Normal and tangents. Tangents as in Stewart–Trinkle 1996, §4: t₁ = n × e_z and t₂ = t₁ × n, on a
@@ -256,7 +266,7 @@ RigidBodySystem::Directions RigidBodySystem::directions_of(const TouchingPair& p
   const Vector3d& n = pair.touch.normal;
   Directions directions{n, Vector3d::Zero(), Vector3d::Zero()};
   if (num_tangents == 1) {
-    const int axis = find_plane_of(objects_[pair.a].body, objects_[pair.b].body);
+    const int axis = find_plane_of(pair);
     directions[1] = Vector3d::Unit(axis).cross(n).normalized();
   } else if (num_tangents == 2) {
     const Vector3d across = n.cross(Vector3d::UnitZ());
@@ -326,15 +336,14 @@ void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bo
 
 /// The same for bodies that have all six coordinates or none, and rest in the latter case; `values`
 /// are the rows of the two.
-void RigidBodySystem::append_rows_of_free_pair(const std::array<int, 2>& bodies, int num_rows,
+void RigidBodySystem::append_rows_of_free_pair(const TouchingPair& pair, int num_rows,
                                                const double* values, int first_block,
                                                RowSet& out) const {
   std::array<BlockRows::Piece, 2> pieces;
   int count = 0;
-  for (const int body : bodies)
-    if (body != kWorld && bodies_[body].block >= 0)
-      pieces[count++] = {first_block + bodies_[body].block, 6};
-  const bool has_first = bodies[0] != kWorld && bodies_[bodies[0]].block >= 0;
+  for (const int shape : {pair.a, pair.b})
+    if (touchings_[shape].block >= 0) pieces[count++] = {first_block + touchings_[shape].block, 6};
+  const bool has_first = touchings_[pair.a].block >= 0;
   out.rows.add_row_block(num_rows, std::span(pieces).first(count),
                          values + (has_first ? 0 : 6 * num_rows));
   out.drift.insert(out.drift.end(), num_rows, 0.0);
@@ -343,21 +352,21 @@ void RigidBodySystem::append_rows_of_free_pair(const std::array<int, 2>& bodies,
 void RigidBodySystem::append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,
                                         const TouchingPair& pair, int num_tangents, int first_block,
                                         RowSet& out) const {
-  const std::array<int, 2> bodies{objects_[pair.a].body, objects_[pair.b].body};
   const Directions directions = directions_of(pair, num_tangents);
   const std::size_t first_drift = out.drift.size();
   const int num_rows = 1 + num_tangents;
   std::array<double, 36> values;
   fill_touch_rows(carriers, pair.touch.point, std::span(directions).first(num_rows), values.data());
-  if (is_free_or_fixed(bodies[0]) && is_free_or_fixed(bodies[1]))
-    append_rows_of_free_pair(bodies, num_rows, values.data(), first_block, out);
+  const Touching &of_a = touchings_[pair.a], &of_b = touchings_[pair.b];
+  if (of_a.is_simple && of_b.is_simple)
+    append_rows_of_free_pair(pair, num_rows, values.data(), first_block, out);
   else
-    append_rows_of_pair(t, bodies, num_rows, values.data(), first_block, out);
+    append_rows_of_pair(t, {objects_[pair.a].body, objects_[pair.b].body}, num_rows, values.data(),
+                        first_block, out);
   out.tangents.push_back({directions[1], directions[2]});
-  const BodyShape &shape_a = shapes_[pair.a], &shape_b = shapes_[pair.b];
-  if (!shape_a.has_belt && !shape_b.has_belt) return;
-  const Vector3d belt = carriers[0]->rotation * shape_a.surface_velocity -
-                        carriers[1]->rotation * shape_b.surface_velocity;
+  if (!of_a.has_belt && !of_b.has_belt) return;
+  const Vector3d belt = carriers[0]->rotation * shapes_[pair.a].surface_velocity -
+                        carriers[1]->rotation * shapes_[pair.b].surface_velocity;
   for (int i = 1; i <= num_tangents; ++i) out.drift[first_drift + i] += directions[i].dot(belt);
 }
 

@@ -156,9 +156,7 @@ class RigidBodySystem final : public System, public Surfaces {
 
   const Surfaces* surfaces() const override { return objects_.empty() ? nullptr : this; }
   std::string name_of_object(int object) const override;
-  int block_of_object(int object) const override {
-    return objects_[object].body == kWorld ? -1 : bodies_[objects_[object].body].block;
-  }
+  int block_of_object(int object) const override { return touchings_[object].block; }
   Pose place_object(double t, const ConstVectorRef& q, int object) const override {
     return place_shape(pose_of(t, q, objects_[object].body), shapes_[object]);
   }
@@ -245,6 +243,16 @@ class RigidBodySystem final : public System, public Surfaces {
     Eigen::Vector3d surface_velocity = Eigen::Vector3d::Zero();  // from the centre of mass
     bool has_belt = false;
   };
+  static constexpr unsigned kAllAxes = 7;
+  /// What every contact asks of a shape and of the body that carries it, in a few bytes: what it is
+  /// taken from is more than a cache holds of thousands of bodies.
+  struct Touching {
+    int block = -1;         // of the body
+    int material = 0;       // its kind
+    bool is_simple = true;  // the body has all six coordinates, or none and rests
+    bool has_belt = false;
+    unsigned char planar_axes = kAllAxes;  // find_planar_axes
+  };
   static Pose place_shape(const Pose& carrier, const BodyShape& shape) {
     return shape.is_centered ? carrier : carrier * shape.frame;
   }
@@ -264,7 +272,6 @@ class RigidBodySystem final : public System, public Surfaces {
   void add_shapes();
   void add_laws();
   void list_untouched_bodies();
-  static constexpr unsigned kAllAxes = 7;
   static unsigned find_planar_axes(const BodyDescription& body);
   BodyDescription::Motion motion_of(int body) const;
   Pose from_center(int body, const Pose& in_body_frame) const;
@@ -320,20 +327,17 @@ class RigidBodySystem final : public System, public Surfaces {
                        PairRow* rows) const;
 
   // Contacts, rigid_body_contacts.cc
-  int find_plane_of(int body_a, int body_b) const;
+  Touching touching_of(const BodyShape& shape, int body) const;
+  int find_plane_of(const TouchingPair& pair) const;
   using Directions = std::array<Eigen::Vector3d, 3>;
   Directions directions_of(const TouchingPair& pair, int num_tangents) const;
-  bool is_free_or_fixed(int body) const {
-    return body == kWorld ||
-           (bodies_[body].block < 0 ? bodies_[body].motion < 0 : bodies_[body].num_dofs == 6);
-  }
   static void fill_touch_rows(const std::array<const Pose*, 2>& carriers,
                               const Eigen::Vector3d& point,
                               std::span<const Eigen::Vector3d> directions, double* values);
   void append_rows_of_pair(double t, const std::array<int, 2>& bodies, int num_rows,
                            const double* values, int first_block, RowSet& out) const;
-  void append_rows_of_free_pair(const std::array<int, 2>& bodies, int num_rows,
-                                const double* values, int first_block, RowSet& out) const;
+  void append_rows_of_free_pair(const TouchingPair& pair, int num_rows, const double* values,
+                                int first_block, RowSet& out) const;
 
   RigidBodyDescription description_;
   std::vector<Body> bodies_;
@@ -348,6 +352,7 @@ class RigidBodySystem final : public System, public Surfaces {
   std::vector<Spring> body_springs_;
   std::vector<Force> forces_;
   std::vector<BodyShape> shapes_;
+  std::vector<Touching> touchings_;  // per shape
   /// For materials i ≥ j, 0 being none, at i(i + 1)/2 + j: in space, and for motion in a plane.
   std::vector<int> material_kind_;  // of no material, then of all (add_laws)
   std::vector<std::array<ContactInfo, 2>> laws_;

@@ -425,9 +425,11 @@ const SchemeMemory& Simulation::recall() {
   memory_.slips.assign(old.slips.empty() ? 0 : memory_.keys.size(), {});
   run_numbers(model_.workers().get(), model_.num_contacts(), kContactGrain,
               [&](int begin, int end) {
+                int next = 0;  // contacts that stay mostly follow each other as before
                 for (int j = begin; j < end; ++j) {
-                  const int place = places_.find(memory_.keys[j]);
+                  const int place = places_.find(memory_.keys[j], next);
                   if (place < 0) continue;
+                  next = place + 1;
                   if (!memory_.contacts.empty()) memory_.contacts[j] = old.contacts[place];
                   if (!memory_.contact_forces.empty())
                     std::copy_n(old.contact_forces.begin() + std::ptrdiff_t{3} * place, 3,

@@ -7,6 +7,7 @@
 
 #include "stiction/base/known_size.h"
 #include "stiction/base/pair.h"
+#include "stiction/base/prefetch.h"
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
@@ -490,13 +491,44 @@ void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
   std::copy(free_velocity_.begin(), free_velocity_.end(), w);
   if (!has_impulses) return;
   run_numbers(workers_, num_blocks(), kBodyGrain, [&](int begin, int end) {
-    for (int b = begin; b < end; ++b) push_block(b, x, w);
+    for (int b = begin; b < end; ++b) {
+      if (b + 2 < end) ask_for_meetings(b + 2);
+      if (b + 1 < end) ask_for_pieces(b + 1, x);
+      push_block(b, x, w);
+    }
   });
   for (int i = 0; has_coupling() && i < num_units(); ++i) push_rows(i, x, u);
 }
 
 /// What impulses do to one body. The velocity of a rigid one stays in registers as long as there
 /// are contacts in space.
+void ContactBlocks::ask_for(int j) const {
+  const Unit *unit = &units_[num_bilateral_ + j], *next = unit + 1;
+  prefetch(&contacts_[j], sizeof(OneContact));
+  prefetch(&bias_[unit->row]);
+  prefetch(&compliance_[unit->row]);
+  for (int e = unit->entry_begin; e < next->entry_begin; ++e)
+    prefetch(entries_[e].jacobian, unit->dim * entries_[e].columns * sizeof(double));
+}
+
+/// Units of a body are spread over the memory: where their numbers are, and then the numbers.
+void ContactBlocks::ask_for_meetings(int block) const {
+  for (const Meeting& meeting : meetings(block)) {
+    prefetch(&units_[meeting.unit], sizeof(Unit));
+    prefetch(&entries_[meeting.entry], sizeof(Entry));
+  }
+}
+
+void ContactBlocks::ask_for_pieces(int block, const double* x) const {
+  for (const Meeting& meeting : meetings(block)) {
+    const Entry& entry = entries_[meeting.entry];
+    const int dim = units_[meeting.unit].dim;
+    prefetch(entry.has_moved() ? moved(entry) : entry.jacobian,
+             dim * entry.columns * sizeof(double));
+    prefetch(x + units_[meeting.unit].row);
+  }
+}
+
 void ContactBlocks::push_block(int block, const double* x, double* w) const {
   std::span<const Meeting> left = meetings(block);
   const auto is_spatial = [&](const Meeting& meeting) {

@@ -106,6 +106,11 @@ class ContactBlocks {
   /// Who shares out the work on this layout; none: one thread does it.
   WorkerPool* workers() const { return workers_; }
 
+  /// Asks for what says where the meetings of a body are, which will be read soon.
+  void ask_for_meetings(int block) const;
+  /// Asks for the numbers of a contact, unit num_bilateral() + j, which will be read soon.
+  void ask_for(int j) const;
+
   /// u and w of given impulses, from scratch.
   void compute_state(const double* x, double* u, double* w) const;
 
@@ -134,6 +139,7 @@ class ContactBlocks {
   void compute_local_matrix(int unit, double* W);
   void assemble_omega(const StepProblem& problem);
   const PolygonTable* find_table(const FrictionSection& section) const;
+  void ask_for_pieces(int block, const double* x) const;
   void push_block(int block, const double* x, double* w) const;
   void push_rows(int unit, const double* x, double* u) const;
 

@@ -72,6 +72,7 @@ int SweepOrder::number_layers(const ContactBlocks& blocks, int first) {
   layer_[first] = num_layers_;
   for (int k = begin; k < static_cast<int>(queue_.size()); ++k) {
     const int body = queue_[k], layer = layer_[body];
+    if (k + 2 < static_cast<int>(queue_.size())) blocks.ask_for_meetings(queue_[k + 2]);
     if (layer != layer_[queue_[last_layer]]) last_layer = k;
     for (const ContactBlocks::Meeting& meeting : blocks.meetings(body)) {
       const int end = blocks.unit(meeting.unit + 1).entry_begin;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "stiction/base/prefetch.h"
 #include "stiction/solve/dense_lu.h"
 #include "stiction/solve/long_vectors.h"
 
@@ -13,6 +14,9 @@ namespace {
 
 /// Packs that one task takes to fill, and contacts that one looks at.
 constexpr int kPackGrain = 16, kContactGrain = 256;
+
+/// Contacts between the one that a pack is filled with and the one whose numbers are asked for.
+constexpr int kAhead = 8;
 
 /// Relative to the diagonal: what counts as rounding in a symmetric matrix.
 constexpr double kAsymmetry = 1e-14;
@@ -273,12 +277,29 @@ void SweepPacks<Real>::clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody) {
 template <class Real>
 void SweepPacks<Real>::fill_pack(int p) {
   Pack& pack = packs_[p];
-  for (int lane = 0; lane < count_[p]; ++lane) fill_lane(p, lane);
+  for (int lane = 0; lane < count_[p]; ++lane) {
+    ask_for(p, lane + kAhead);
+    fill_lane(p, lane);
+  }
   for (int lane = count_[p]; lane < kLanes; ++lane)
     if (pack.contact[lane] == kNone)  // since the last layout
       pack.place[0][lane] = pack.place[1][lane] = nobody(p);
     else
       clear_lane(pack, lane, nobody(p));
+}
+
+/// Contacts of a pack are spread over the memory.
+template <class Real>
+void SweepPacks<Real>::ask_for(int p, int lane) const {
+  for (; lane >= count_[p]; ++p) {
+    lane -= count_[p];
+    if (p + 1 == num_packs()) return;
+  }
+  const int contact = packs_[p].contact[lane];
+  blocks_->ask_for(contact);
+  prefetch(&contact_unit_[contact]);
+  for (const int body : ends_[contact].body)
+    if (body != kNone) prefetch(&bodies_[body], sizeof(Body));
 }
 
 template <class Real>

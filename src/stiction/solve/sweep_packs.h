@@ -130,6 +130,7 @@ class SweepPacks {
   static void clear_piece(Pack& pack, int side, int lane, std::ptrdiff_t nobody);
   static void clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody);
   void fill_pack(int pack);
+  void ask_for(int pack, int lane) const;
   void fill_lane(int pack, int lane);
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void scale_velocity(const Body& body, const double* w, double* out) const;
