@@ -33,6 +33,10 @@ constexpr int kAndersonPatience = 40;
 /// (docs/decisions/0027-single-precision-and-momentum.md).
 constexpr double kMomentum = 0.8, kFineMomentum = 0.88, kFineHold = 0.45;
 constexpr double kFineTolerance = 1e-4;
+/// At other tolerances few sweeps do as a rule, and holding back costs some of them. Where that
+/// many have not done, it is contacts that change from stick to slip and back that are left.
+constexpr double kLateHold = 0.6;
+constexpr int kLateSweeps = 40;
 
 /// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
 /// Momentum then begins anew, too: what its last point had of that drift would come back β/(1 − β)
@@ -150,7 +154,7 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
     return {SolverStatus::kConverged, 0};
   workshop_->begin_sweeps();
   choose_visits();
-  choose_momentum();
+  choose_momentum(0);
   if (has_changes()) workshop_->residual.list_scales(blocks_, workshop_->scale);
   load_packs();
   const Deadline deadline(max_seconds_);
@@ -230,12 +234,14 @@ bool NsgsSolver::is_rough() const {
          options_.tolerance >= kSingleTolerance;
 }
 
-/// How far sweeps carry on, and how much contacts are held back.
-void NsgsSolver::choose_momentum() {
-  const bool is_fine = is_packed() && is_rough() && options_.tolerance < kFineTolerance;
-  const bool is_held = is_fine && acceleration() == Acceleration::kMomentum;
-  with_packs([&](auto& desk) { desk.packs.set_hold(is_held ? kFineHold : 0); });
-  way_ = is_held ? 1 - kFineHold : 1;
+/// How far sweeps after sweep `number` carry on, and how much contacts are held back.
+void NsgsSolver::choose_momentum(int number) {
+  const bool may_hold = is_packed() && is_rough() && acceleration() == Acceleration::kMomentum;
+  const bool is_fine = may_hold && options_.tolerance < kFineTolerance;
+  const double late_hold = may_hold && number >= kLateSweeps ? kLateHold : 0;
+  const double hold = is_fine ? kFineHold : late_hold;
+  with_packs([&](auto& desk) { desk.packs.set_hold(hold); });
+  way_ = is_fine ? 1 - kFineHold : 1;
   momentum_ = is_fine ? kFineMomentum : kMomentum;
   workshop_->double_packs.accelerator.set_momentum(momentum_);
 }
@@ -315,6 +321,7 @@ void NsgsSolver::accelerate(int number) {
     prepare_acceleration(number);
     return;
   }
+  if (number == kLateSweeps) choose_momentum(number);
   const bool carries_on = acceleration() == Acceleration::kMomentum;
   const bool is_paired = options_.alternates || (is_packed() && !carries_on);
   if (number - pair_start_ < (is_paired ? 2 : 1)) return;
@@ -333,7 +340,7 @@ void NsgsSolver::accelerate(int number) {
 void NsgsSolver::prepare_acceleration(int number) {
   if (options_.acceleration == Acceleration::kNone) return;
   const Acceleration kind = acceleration();
-  choose_momentum();
+  choose_momentum(number);
   const auto prepare = [&](auto& accelerator, const auto& weight, auto values) {
     accelerator.prepare(kind, options_.depth, weight, static_cast<int>(values.size()),
                         options_.workers);

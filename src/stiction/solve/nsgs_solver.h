@@ -70,7 +70,7 @@ class NsgsSolver : public Solver {
   bool start(const StepProblem& problem, const StepSolution& solution);
   SolverReport iterate(const StepProblem& problem, StepSolution& solution);
   void choose_visits();
-  void choose_momentum();
+  void choose_momentum(int number);
   void visit_in_double(int number);
   void sweep(int number);
   void accelerate(int number);
