@@ -159,7 +159,7 @@ bool ContactModel::detect_further(const State& state, double h, const State& end
     const Model::Part& place = parts()[part.part];
     moved_.resize(part.reach.size());
     part.surfaces->bound_displacement(state.t, q_of(state.q, place), end.t, q_of(end.q, place),
-                                      moved_);
+                                      moved_, workers_.get());
     for (std::size_t i = 0; i < moved_.size(); ++i) {
       if (moved_[i] <= part.reach[i]) continue;
       part.smallest_reach[i] = kReachMargin * moved_[i];
@@ -249,9 +249,9 @@ bool ContactModel::detect_part(PartWithSurfaces& part, const State& state, doubl
   const Model::Part& place = parts()[part.part];
   const Surfaces& surfaces = *part.surfaces;
   const auto q = q_of(state.q, place);
-  surfaces.place_objects(state.t, q, part.poses);
+  surfaces.place_objects(state.t, q, part.poses, workers_.get());
   surfaces.bound_motion(state.t, q, state.v.segment(place.v_offset, place.system->num_v()), h,
-                        part.reach);
+                        part.reach, workers_.get());
   for (std::size_t i = 0; i < part.reach.size(); ++i)
     part.reach[i] = std::max(kReachMargin * part.reach[i], part.smallest_reach[i]);
   return find_contacts(part);

@@ -90,6 +90,12 @@ class ContactModel : public Model {
   /// what a controller applies. One number per velocity, or none at all. It counts as applied.
   void set_held_force(const VectorXd& force) { held_force_ = force; }
   const VectorXd& held_force() const { return held_force_; }
+  void displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const {
+    Model::displace(q, v, h, out, workers_.get());
+  }
+  void evaluate_masses(double t, const VectorXd& q, std::span<double> masses) const {
+    Model::evaluate_masses(t, q, masses, workers_.get());
+  }
   void evaluate_force(double t, const VectorXd& q, const VectorXd& v, VectorRef force) const {
     Model::evaluate_force(t, q, v, force);
     if (held_force_.size() > 0) force += held_force_;

@@ -98,7 +98,7 @@ std::uint64_t compute_fingerprint(const Model& model) {
         shift[k] = random.uniform(-0.5, 0.5);
         v[k] += random.uniform(-0.5, 0.5);
       }
-      system.displace(q, shift, 1, q);
+      system.displace(q, shift, 1, q, nullptr);
       add_functions(system, start.t + random.uniform(), q, v, hash);
     }
   }

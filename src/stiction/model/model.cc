@@ -106,11 +106,12 @@ void Model::adopt_recorded(const VectorXd& q, const VectorXd& v, State& state) c
   }
 }
 
-void Model::displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const {
+void Model::displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out,
+                     WorkerPool* workers) const {
   out.resize(q.size());
   for (const Part& part : parts_)
     part.system->displace(q_of(q, part), v_of(v, part), h,
-                          out.segment(part.q_offset, part.system->num_q()));
+                          out.segment(part.q_offset, part.system->num_q()), workers);
 }
 
 void Model::displacement(const VectorXd& from, const VectorXd& to, VectorXd& out) const {
@@ -132,10 +133,11 @@ void Model::evaluate_mass(double t, const VectorXd& q, int block, RowMatrixRef m
   part.system->evaluate_block_mass(t, q_of(q, part), blocks_[block].index, mass);
 }
 
-void Model::evaluate_masses(double t, const VectorXd& q, std::span<double> masses) const {
+void Model::evaluate_masses(double t, const VectorXd& q, std::span<double> masses,
+                            WorkerPool* workers) const {
   for (const Part& part : parts_)
     part.system->evaluate_masses(t, q_of(q, part),
-                                 masses.subspan(part.matrix_offset, part.matrix_size));
+                                 masses.subspan(part.matrix_offset, part.matrix_size), workers);
 }
 
 double Model::evaluate_kinetic_energy(const State& state, std::vector<double>& scratch) const {

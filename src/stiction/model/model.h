@@ -91,12 +91,14 @@ class Model {
   void adopt_recorded(const VectorXd& q, const VectorXd& v, State& state) const;
 
   // The functions of all systems together, in the order of the parts; see System.
-  void displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out) const;
+  void displace(const VectorXd& q, const VectorXd& v, double h, VectorXd& out,
+                WorkerPool* workers = nullptr) const;
   void displacement(const VectorXd& from, const VectorXd& to, VectorXd& out) const;
   void measure_coordinates(const VectorXd& q, VectorXd& sizes) const;
   void evaluate_mass(double t, const VectorXd& q, int block, RowMatrixRef mass) const;
   /// Of all blocks, one after the other.
-  void evaluate_masses(double t, const VectorXd& q, std::span<double> masses) const;
+  void evaluate_masses(double t, const VectorXd& q, std::span<double> masses,
+                       WorkerPool* workers = nullptr) const;
   double evaluate_kinetic_energy(const State& state, std::vector<double>& scratch) const;
   void evaluate_force(double t, const VectorXd& q, const VectorXd& v, VectorRef force) const;
   void evaluate_applied_force(double t, const VectorXd& q, const VectorXd& v,

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "stiction/base/pair.h"
+#include "stiction/base/worker_pool.h"
 #include "stiction/model/rigid_body_poses.h"
 
 namespace stiction {
@@ -64,6 +65,9 @@ double radius_about_parent(const CollisionShape& shape, const Pose& frame) {
   const double radius = (frame * shape.center()).norm() + shape.bounding_radius();
   return std::isfinite(radius) ? radius : 0;
 }
+
+/// Shapes that one task takes.
+constexpr int kShapeGrain = 128;
 
 /// [m] Largest distance of a point of a bounded shape from the origin of a body: as far out as a
 /// plane on that body can meet anything when it turns.
@@ -177,47 +181,53 @@ std::string RigidBodySystem::name_of_object(int object) const {
 // -------------------------------------------------------------------------------------------------
 // Where shapes are
 
-void RigidBodySystem::place_objects(double t, const ConstVectorRef& q,
-                                    std::span<Pose> poses) const {
-  PoseCache bodies(*this, t, q);
-  for (int i = 0; i < num_objects(); ++i)
-    poses[i] = place_shape(bodies[objects_[i].body], shapes_[i]);
+void RigidBodySystem::place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses,
+                                    WorkerPool* workers) const {
+  run_numbers(workers, num_objects(), kShapeGrain, [&](int begin, int end) {
+    PoseCache bodies(*this, t, q);
+    for (int i = begin; i < end; ++i) poses[i] = place_shape(bodies[objects_[i].body], shapes_[i]);
+  });
 }
 
 void RigidBodySystem::bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v,
-                                   double h, std::span<double> distances) const {
+                                   double h, std::span<double> distances,
+                                   WorkerPool* workers) const {
   const double fall = h * h * description_.gravity.norm();
-  PoseCache poses(*this, t, q);
-  for (int i = 0; i < num_objects(); ++i) {
-    distances[i] = 0;
-    const int body = objects_[i].body;
-    if (motion_of(body) == BodyDescription::Motion::kStatic) continue;
-    const Vector6d velocity = velocity_of(t, v, body);
-    const double turning = velocity.tail<3>().norm();
-    const bool sweeps = turning > 0 && objects_[i].shape->kind() == ShapeKind::kPlane;
-    const double radius =
-        sweeps ? radius_of_surroundings(objects_, shapes_, body, poses) : shapes_[i].radius;
-    distances[i] =
-        h * (velocity.head<3>().norm() + radius * turning) + (bodies_[body].block >= 0 ? fall : 0);
-  }
+  run_numbers(workers, num_objects(), kShapeGrain, [&](int begin, int end) {
+    PoseCache poses(*this, t, q);
+    for (int i = begin; i < end; ++i) {
+      distances[i] = 0;
+      const int body = objects_[i].body;
+      if (motion_of(body) == BodyDescription::Motion::kStatic) continue;
+      const Vector6d velocity = velocity_of(t, v, body);
+      const double turning = velocity.tail<3>().norm();
+      const bool sweeps = turning > 0 && objects_[i].shape->kind() == ShapeKind::kPlane;
+      const double radius =
+          sweeps ? radius_of_surroundings(objects_, shapes_, body, poses) : shapes_[i].radius;
+      distances[i] = h * (velocity.head<3>().norm() + radius * turning) +
+                     (bodies_[body].block >= 0 ? fall : 0);
+    }
+  });
 }
 
 void RigidBodySystem::bound_displacement(double t_from, const ConstVectorRef& from, double t_to,
-                                         const ConstVectorRef& to,
-                                         std::span<double> distances) const {
-  PoseCache old_poses(*this, t_from, from), new_poses(*this, t_to, to);
-  for (int i = 0; i < num_objects(); ++i) {
-    distances[i] = 0;
-    if (motion_of(objects_[i].body) == BodyDescription::Motion::kStatic) continue;
-    const Pose &a = old_poses[objects_[i].body], &b = new_poses[objects_[i].body];
-    // A turn by θ has ‖R − I‖ = 2 sin(θ/2) and moves points by that times their distance.
-    const double turn = (b.rotation - a.rotation).norm() / std::sqrt(2.0);
-    distances[i] = (b.position - a.position).norm();
-    const bool sweeps = turn > 0 && objects_[i].shape->kind() == ShapeKind::kPlane;
-    distances[i] +=
-        turn * (sweeps ? radius_of_surroundings(objects_, shapes_, objects_[i].body, old_poses)
-                       : shapes_[i].radius);
-  }
+                                         const ConstVectorRef& to, std::span<double> distances,
+                                         WorkerPool* workers) const {
+  run_numbers(workers, num_objects(), kShapeGrain, [&](int begin, int end) {
+    PoseCache old_poses(*this, t_from, from), new_poses(*this, t_to, to);
+    for (int i = begin; i < end; ++i) {
+      distances[i] = 0;
+      if (motion_of(objects_[i].body) == BodyDescription::Motion::kStatic) continue;
+      const Pose &a = old_poses[objects_[i].body], &b = new_poses[objects_[i].body];
+      // A turn by θ has ‖R − I‖ = 2 sin(θ/2) and moves points by that times their distance.
+      const double turn = (b.rotation - a.rotation).norm() / std::sqrt(2.0);
+      distances[i] = (b.position - a.position).norm();
+      const bool sweeps = turn > 0 && objects_[i].shape->kind() == ShapeKind::kPlane;
+      distances[i] +=
+          turn * (sweeps ? radius_of_surroundings(objects_, shapes_, objects_[i].body, old_poses)
+                         : shapes_[i].radius);
+    }
+  });
 }
 
 // -------------------------------------------------------------------------------------------------

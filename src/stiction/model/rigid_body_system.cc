@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "stiction/base/pair.h"
+#include "stiction/base/worker_pool.h"
 #include "stiction/model/derivative.h"
 #include "stiction/model/rotation.h"
 
@@ -39,6 +40,9 @@ void TimeFunctions::evaluate(double t, double* values_and_rates) const {
 }
 
 namespace {
+
+/// Bodies that one task takes.
+constexpr int kBodyGrain = 64;
 
 Quaterniond quaternion_at(const double* q) { return {q[0], q[1], q[2], q[3]}; }
 
@@ -237,19 +241,21 @@ void RigidBodySystem::restore(const ConstVectorRef& recorded_q, const ConstVecto
 }
 
 void RigidBodySystem::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
-                               VectorRef out) const {
-  for (const int index : block_body_) {
-    const Body& body = bodies_[index];
-    const Vector6d six = expand(body, v.data() + body.v_offset);
-    const double* from = q.data() + body.q_offset;
-    double* to = out.data() + body.q_offset;
-    for (int i = 0; i < 3; ++i) to[i] = from[i] + h * six[i];
-    // What rests keeps its pose to the bit: normalizing it once more could change it.
-    if (body.num_angular == 0 || six.isZero(0))
-      store(quaternion_at(from + 3), to + 3);
-    else
-      store((quaternion_at(from + 3) * exponential(h * six.tail<3>())).normalized(), to + 3);
-  }
+                               VectorRef out, WorkerPool* workers) const {
+  run_numbers(workers, num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) {
+      const Body& body = bodies_[block_body_[b]];
+      const Vector6d six = expand(body, v.data() + body.v_offset);
+      const double* from = q.data() + body.q_offset;
+      double* to = out.data() + body.q_offset;
+      for (int i = 0; i < 3; ++i) to[i] = from[i] + h * six[i];
+      // What rests keeps its pose to the bit: normalizing it once more could change it.
+      if (body.num_angular == 0 || six.isZero(0))
+        store(quaternion_at(from + 3), to + 3);
+      else
+        store((quaternion_at(from + 3) * exponential(h * six.tail<3>())).normalized(), to + 3);
+    }
+  });
   if (num_angles_ > 0) update_angles(q, v, h, out);
 }
 
@@ -336,22 +342,24 @@ void RigidBodySystem::evaluate_block_mass(double, const ConstVectorRef&, int blo
     mass(body.num_linear, body.num_linear) = body.axis.dot(body.inertia * body.axis);
 }
 
-void RigidBodySystem::evaluate_masses(double t, const ConstVectorRef& q,
-                                      std::span<double> masses) const {
-  std::fill(masses.begin(), masses.end(), 0.0);
-  for (int b = 0; b < num_blocks(); ++b) {
-    const Body& body = bodies_[block_body_[b]];
-    const int n = body.num_dofs;
-    double* mass = masses.data() + body.mass_start;
-    if (n != 6) {
-      evaluate_block_mass(t, q, b, RowMatrixMap(mass, n, n));
-      continue;
+void RigidBodySystem::evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses,
+                                      WorkerPool* workers) const {
+  run_numbers(workers, num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) {
+      const Body& body = bodies_[block_body_[b]];
+      const int n = body.num_dofs;
+      double* mass = masses.data() + body.mass_start;
+      std::fill_n(mass, n * n, 0.0);
+      if (n != 6) {
+        evaluate_block_mass(t, q, b, RowMatrixMap(mass, n, n));
+        continue;
+      }
+      for (int i = 0; i < 3; ++i) {
+        mass[7 * i] = body.mass;
+        for (int j = 0; j < 3; ++j) mass[21 + 6 * i + j] = body.inertia(i, j);
+      }
     }
-    for (int i = 0; i < 3; ++i) {
-      mass[7 * i] = body.mass;
-      for (int j = 0; j < 3; ++j) mass[21 + 6 * i + j] = body.inertia(i, j);
-    }
-  }
+  });
 }
 
 double RigidBodySystem::evaluate_kinetic_energy(double, const ConstVectorRef&,

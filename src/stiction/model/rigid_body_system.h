@@ -106,15 +106,16 @@ class RigidBodySystem final : public System, public Surfaces {
   /// refused, quaternions get their length.
   void adopt_recorded(double t, const ConstVectorRef& recorded_q, const ConstVectorRef& recorded_v,
                       VectorRef q, VectorRef v) const override;
-  void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
-                VectorRef out) const override;
+  void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h, VectorRef out,
+                WorkerPool* workers) const override;
   void displacement(const ConstVectorRef& from, const ConstVectorRef& to,
                     VectorRef out) const override;
   void measure_coordinates(const ConstVectorRef& q, VectorRef sizes) const override;
 
   void evaluate_block_mass(double t, const ConstVectorRef& q, int block,
                            RowMatrixRef mass) const override;
-  void evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses) const override;
+  void evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses,
+                       WorkerPool* workers) const override;
   double evaluate_kinetic_energy(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                  std::vector<double>& scratch) const override;
   void evaluate_force(double t, const ConstVectorRef& q, const ConstVectorRef& v,
@@ -168,11 +169,13 @@ class RigidBodySystem final : public System, public Surfaces {
     place_body(t, q, objects_[object].body, carrier);
     shape = place_shape(carrier, shapes_[object]);
   }
-  void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const override;
+  void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses,
+                     WorkerPool* workers) const override;
   void bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v, double h,
-                    std::span<double> distances) const override;
+                    std::span<double> distances, WorkerPool* workers) const override;
   void bound_displacement(double t_from, const ConstVectorRef& from, double t_to,
-                          const ConstVectorRef& to, std::span<double> distances) const override;
+                          const ConstVectorRef& to, std::span<double> distances,
+                          WorkerPool* workers) const override;
   std::vector<const ContactInfo*> laws() const override;
   const ContactInfo& law_of(const TouchingPair& pair) const override;
   void append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,

@@ -95,7 +95,7 @@ class PartInspector {
     const Surfaces* surfaces = system_.surfaces();
     if (surfaces == nullptr) return;
     std::vector<Pose> poses(surfaces->objects().size());
-    surfaces->place_objects(t_, q_, poses);
+    surfaces->place_objects(t_, q_, poses, nullptr);
     CollisionScene scene;
     for (const CollisionObject& object : surfaces->objects()) scene.add(object);
     scene.exclude_bodies(surfaces->untouched_bodies());

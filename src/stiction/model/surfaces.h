@@ -39,15 +39,17 @@ class Surfaces {
   /// Both of them, for the same bits.
   virtual void place_both(double t, const ConstVectorRef& q, int object, Pose& carrier,
                           Pose& shape) const = 0;
-  /// Of all shapes.
-  virtual void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses) const = 0;
+  /// Of all shapes. Work on many shapes is shared out, here and below, to workers if there are any.
+  virtual void place_objects(double t, const ConstVectorRef& q, std::span<Pose> poses,
+                             WorkerPool* workers) const = 0;
   /// How far any point of each shape moves in the time h, at most: at constant velocities v, and by
   /// the forces that act on bodies that touch nothing.
   virtual void bound_motion(double t, const ConstVectorRef& q, const ConstVectorRef& v, double h,
-                            std::span<double> distances) const = 0;
+                            std::span<double> distances, WorkerPool* workers) const = 0;
   /// How far any point of each shape is moved, at most, between two configurations.
   virtual void bound_displacement(double t_from, const ConstVectorRef& from, double t_to,
-                                  const ConstVectorRef& to, std::span<double> distances) const = 0;
+                                  const ConstVectorRef& to, std::span<double> distances,
+                                  WorkerPool* workers) const = 0;
 
   /// All laws that shapes may meet by.
   virtual std::vector<const ContactInfo*> laws() const = 0;

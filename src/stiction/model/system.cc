@@ -31,8 +31,8 @@ void System::adopt_recorded(double, const ConstVectorRef& recorded_q,
   v = recorded_v;
 }
 
-void System::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
-                      VectorRef out) const {
+void System::displace(const ConstVectorRef& q, const ConstVectorRef& v, double h, VectorRef out,
+                      WorkerPool*) const {
   out = q + h * v;
 }
 
@@ -45,7 +45,8 @@ void System::measure_coordinates(const ConstVectorRef& q, VectorRef sizes) const
   sizes = q.cwiseAbs();
 }
 
-void System::evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses) const {
+void System::evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses,
+                             WorkerPool*) const {
   double* at = masses.data();
   for (int b = 0; b < num_blocks(); ++b) {
     const int n = block_sizes_[b];

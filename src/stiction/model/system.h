@@ -25,6 +25,8 @@
 
 namespace stiction {
 
+class WorkerPool;
+
 class Surfaces;
 
 /// How a contact answers to an impact.
@@ -174,9 +176,10 @@ class System {
   virtual void adopt_recorded(double t, const ConstVectorRef& recorded_q,
                               const ConstVectorRef& recorded_v, VectorRef q, VectorRef v) const;
 
-  /// q after the displacement h v; `out` may be `q`.
-  virtual void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h,
-                        VectorRef out) const;  // q + h v
+  /// q after the displacement h v; `out` may be `q`. Work on many bodies is shared out, here and
+  /// below, to workers if there are any.
+  virtual void displace(const ConstVectorRef& q, const ConstVectorRef& v, double h, VectorRef out,
+                        WorkerPool* workers) const;  // q + h v
   /// The displacement that takes `from` to `to`.
   virtual void displacement(const ConstVectorRef& from, const ConstVectorRef& to,
                             VectorRef out) const;  // to − from
@@ -188,7 +191,8 @@ class System {
   virtual void evaluate_block_mass(double t, const ConstVectorRef& q, int block,
                                    RowMatrixRef mass) const = 0;
   /// All of them, row-major one after the other.
-  virtual void evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses) const;
+  virtual void evaluate_masses(double t, const ConstVectorRef& q, std::span<double> masses,
+                               WorkerPool* workers) const;
   /// ½vᵀMv. `scratch` is room that is reused, here and below.
   virtual double evaluate_kinetic_energy(double t, const ConstVectorRef& q, const ConstVectorRef& v,
                                          std::vector<double>& scratch) const;

@@ -18,7 +18,7 @@ std::vector<BodyOverlap> find_overlaps(const Model& model, double tolerance) {
     for (const CollisionObject& object : system->objects()) scene.add(object);
     scene.exclude_bodies(system->untouched_bodies());
     std::vector<Pose> poses(system->objects().size());
-    system->place_objects(0, system->initial_q(), poses);
+    system->place_objects(0, system->initial_q(), poses, nullptr);
     Detection detection;
     scene.detect(poses, {}, detection);
     const auto body_of = [&](int object) -> const BodyDescription* {

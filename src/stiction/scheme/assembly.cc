@@ -58,14 +58,17 @@ void StepAssembly::add_mass_and_momentum(const ContactModel& model,
   }
   for (const Model::Block& block : model.blocks()) problem_.add_mass_block(block.size);
   model.evaluate_masses(mass_point.t, mass_point.q, problem_.mass_values);
-  for (int b = 0; b < problem_.num_blocks(); ++b) {
-    const int start = problem_.dof_start[b];
-    double* p = problem_.p.data() + start;
-    add_product(problem_.mass_values.data() + problem_.mass_start[b], problem_.block_size(b),
-                v.data() + start, p);
-    if (h == 0) continue;
-    for (int i = 0; i < problem_.block_size(b); ++i) p[i] += h * force_[start + i];
-  }
+  constexpr int kGrain = 64;  // bodies that one task takes
+  run_numbers(model.workers().get(), problem_.num_blocks(), kGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) {
+      const int start = problem_.dof_start[b];
+      double* p = problem_.p.data() + start;
+      add_product(problem_.mass_values.data() + problem_.mass_start[b], problem_.block_size(b),
+                  v.data() + start, p);
+      if (h == 0) continue;
+      for (int i = 0; i < problem_.block_size(b); ++i) p[i] += h * force_[start + i];
+    }
+  });
 }
 
 void StepAssembly::make_gyroscopic_term_implicit(const ContactModel& model,

@@ -112,7 +112,7 @@ void EventScheme::guess_status(const Context& c) {
 void EventScheme::run(const Context& c, const State& start, double length, Attempt& attempt) {
   attempt.length = length;
   rule_->assemble(c.model, start, length, active_, attempt.assembly);
-  forces_.write(attempt.assembly, length, solver_start_);
+  forces_.write(c.model, attempt.assembly, length, solver_start_);
   attempt.solution = c.solve.probe(attempt.assembly.problem(), attempt.report, &solver_start_);
   rule_->advance(c.model, start, length, attempt.solution, attempt.end);
   last_problem_ = &attempt.assembly.problem();

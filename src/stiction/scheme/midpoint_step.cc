@@ -81,7 +81,7 @@ bool MidpointStep::iterate(const ContactModel& model, const State& start, double
   double last_move = 0;
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
     assemble(model, start, h, touching, forces, guess_);
-    forces.write(assembly_, h, solver_start_);
+    forces.write(model, assembly_, h, solver_start_);
     solution_ = solve.probe(assembly_.problem(), report_, &solver_start_);
     ++result.iterations;
     if (!report_.has_answer) {

@@ -49,7 +49,7 @@ void MoreauScheme::step(const ContactModel& model, const State& start, const Sch
   forces_.recall(model, memory);
   assembly_.add_touching_contacts(model, mid, start.v, solve.tolerance());
 
-  forces_.write(assembly_, h, start_);
+  forces_.write(model, assembly_, h, start_);
   start_.w.assign(start.v.begin(), start.v.end());
   const StepSolution& solution = solve.solve(assembly_.problem(), &start_);
 

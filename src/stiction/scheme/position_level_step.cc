@@ -91,7 +91,7 @@ const StepSolution& PositionLevelStep::solve_at_prediction(const ContactModel& m
       assembly_.problem()
           .contact_bias[assembly_.problem().contacts.row_start(static_cast<int>(j))] -=
           std::min(start_gaps_[active_[j]], 0.0) / h;
-  forces.write(assembly_, h, start_);
+  forces.write(model, assembly_, h, start_);
   const StepSolution& solution = solve.probe(assembly_.problem(), solver_report_, &start_);
   forces.read(model, assembly_, solution, h);
   end.t = start.t + h;

@@ -131,7 +131,7 @@ void SpookScheme::step_linearly(const ContactModel& model, double h, SolveStage&
   for (int repetition = 0;; ++repetition) {
     assemble(model, h, solve.tolerance());
     if (result.phases.is_on) turning_ = forces_;
-    forces_.write(assembly_, h, solver_start_);
+    forces_.write(model, assembly_, h, solver_start_);
     solver_start_.w.assign(start_.v.begin(), start_.v.end());
     solution = &solve.probe(assembly_.problem(), report, &solver_start_);
     forces_.read(model, assembly_, *solution, h);

@@ -1,6 +1,12 @@
 #include "stiction/scheme/step_forces.h"
 
 namespace stiction {
+namespace {
+
+/// Contacts that one task takes.
+constexpr int kGrain = 512;
+
+}  // namespace
 
 void StepForces::recall(const ContactModel& model, const SchemeMemory& memory) {
   joints = memory.joint_forces;
@@ -22,13 +28,16 @@ void StepForces::read(const ContactModel& model, const StepAssembly& assembly,
     if (const int row = assembly.joint_rows()[i].joint_row; row >= 0)
       joints[row] = solution.lambda[i] / h;
   const BlockRows& rows = assembly.problem().contacts;
-  for (int j = 0; j < rows.num_row_blocks(); ++j)
-    for (int i = 0; i < rows.num_rows(j); ++i)
-      contacts[static_cast<std::size_t>(3) * assembly.contact_indices()[j] + i] =
-          solution.r[rows.row_start(j) + i] / h;
+  run_numbers(model.workers().get(), rows.num_row_blocks(), kGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j)
+      for (int i = 0; i < rows.num_rows(j); ++i)
+        contacts[static_cast<std::size_t>(3) * assembly.contact_indices()[j] + i] =
+            solution.r[rows.row_start(j) + i] / h;
+  });
 }
 
-void StepForces::write(const StepAssembly& assembly, double h, StepSolution& start) const {
+void StepForces::write(const ContactModel& model, const StepAssembly& assembly, double h,
+                       StepSolution& start) const {
   start.lambda.resize(assembly.joint_rows().size());
   for (std::size_t i = 0; i < assembly.joint_rows().size(); ++i) {
     const int row = assembly.joint_rows()[i].joint_row;
@@ -36,10 +45,12 @@ void StepForces::write(const StepAssembly& assembly, double h, StepSolution& sta
   }
   const BlockRows& rows = assembly.problem().contacts;
   start.r.resize(rows.num_rows());
-  for (int j = 0; j < rows.num_row_blocks(); ++j)
-    for (int i = 0; i < rows.num_rows(j); ++i)
-      start.r[rows.row_start(j) + i] =
-          h * contacts[static_cast<std::size_t>(3) * assembly.contact_indices()[j] + i];
+  run_numbers(model.workers().get(), rows.num_row_blocks(), kGrain, [&](int begin, int end) {
+    for (int j = begin; j < end; ++j)
+      for (int i = 0; i < rows.num_rows(j); ++i)
+        start.r[rows.row_start(j) + i] =
+            h * contacts[static_cast<std::size_t>(3) * assembly.contact_indices()[j] + i];
+  });
 }
 
 }  // namespace stiction

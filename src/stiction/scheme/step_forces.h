@@ -20,7 +20,8 @@ struct StepForces {
   void read(const ContactModel& model, const StepAssembly& assembly, const StepSolution& solution,
             double h);
   /// The impulses that these forces make in a step, as a start for the problem of `assembly`.
-  void write(const StepAssembly& assembly, double h, StepSolution& start) const;
+  void write(const ContactModel& model, const StepAssembly& assembly, double h,
+             StepSolution& start) const;
 };
 
 }  // namespace stiction

@@ -17,7 +17,7 @@ namespace {
 constexpr int kSmallBlock = 6;
 
 /// Units and bodies that one task takes: some ten microseconds.
-constexpr int kUnitGrain = 64, kBodyGrain = 32;
+constexpr int kUnitGrain = 64, kBodyGrain = 32, kRowGrain = 2048;
 
 bool is_polygonal(const StepProblem& problem, int contact) {
   return problem.contacts.num_rows(contact) == 3 &&
@@ -483,11 +483,15 @@ const PolygonTable* ContactBlocks::find_table(const FrictionSection& section) co
 }
 
 void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
-  bool has_impulses = false;
-  for (int i = 0; i < num_rows_; ++i) {
-    u[i] = bias_[i] + compliance_[i] * x[i];
-    has_impulses = has_impulses || x[i] != 0;
-  }
+  std::atomic<bool> has_impulses = false;
+  run_numbers(workers_, num_rows_, kRowGrain, [&](int begin, int end) {
+    bool has_some = false;
+    for (int i = begin; i < end; ++i) {
+      u[i] = bias_[i] + compliance_[i] * x[i];
+      has_some = has_some || x[i] != 0;
+    }
+    if (has_some) has_impulses = true;
+  });
   std::copy(free_velocity_.begin(), free_velocity_.end(), w);
   if (!has_impulses) return;
   run_numbers(workers_, num_blocks(), kBodyGrain, [&](int begin, int end) {
