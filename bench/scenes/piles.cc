@@ -63,6 +63,22 @@ SceneCase make_wall() {
   return result;
 }
 
+SceneCase make_struck_wall() {
+  constexpr double kRadius = 0.4, kDensity = 2000, kSpeed = 12;
+  SceneCase result = make_wall();
+  SceneDescription& scene = result.description;
+  scene.name = "struck wall";
+  scene.claim = "is knocked down";
+  SceneBody ball = make_solid("ball", Sphere{kRadius}, kDensity);
+  ball.position = {0.1, -1, 1.1};
+  ball.velocity = {0, kSpeed, 0};
+  ball.mu = kMu;
+  scene.bodies.push_back(ball);
+  result.judge = {};
+  result.error_names = {};
+  return result;
+}
+
 SceneCase make_stack() {
   constexpr int kCubes = 10;
   constexpr double kSide = 0.5, kDensity = 1000, kTopRatio = 1000;

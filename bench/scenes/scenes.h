@@ -34,6 +34,9 @@ struct SceneCase {
 };
 
 SceneCase make_wall();
+/// The wall, and a ball that has nearly reached it: everything in it moves. For measuring threads,
+/// which a wall at rest gives next to nothing to do.
+SceneCase make_struck_wall();
 SceneCase make_spheres(int count);
 SceneCase make_logs();
 SceneCase make_stack();

@@ -78,7 +78,7 @@ Ending run(const SceneDescription& scene, const Options& options, int num_thread
 SceneDescription find_scene(const Options& options) {
   const std::string& name = options.scene;
   if (options.spheres > 0) return make_scaling_case(options.spheres).description;
-  for (const auto& list : {list_scene_cases(), list_scaling_cases()})
+  for (const auto& list : {list_scene_cases(), {make_struck_wall()}, list_scaling_cases()})
     for (const SceneCase& scene : list)
       if (scene.description.name == name) return scene.description;
   throw CLI::ValidationError("--scene", "there is no scene '" + name + "'");
