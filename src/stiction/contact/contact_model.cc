@@ -235,11 +235,11 @@ void ContactModel::detect_again(const State& state, double h) {
   bool is_same = is_listed_ && late_.empty();
   for (PartWithSurfaces& part : surfaces_) is_same = detect_part(part, state, h) && is_same;
   if (is_same) return;
-  detected_.clear();
   alternatives_.clear();
   touched_.clear();
   num_reduced_ = 0;
-  for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) list_contacts(s);
+  std::size_t count = 0;
+  for (int s = 0; s < static_cast<int>(surfaces_.size()); ++s) count = list_contacts(s, count);
   is_listed_ = late_.empty();
   list_number_ = next_list_number();
 }
@@ -257,10 +257,11 @@ bool ContactModel::detect_part(PartWithSurfaces& part, const State& state, doubl
   return find_contacts(part);
 }
 
-void ContactModel::list_contacts(int index) {
+/// Those of a part, from `first` in detected_ on; returns where they end. What is there from the
+/// last list is written over.
+std::size_t ContactModel::list_contacts(int index, std::size_t first) {
   const PartWithSurfaces& part = surfaces_[index];
   const Detection& detection = part.detection;
-  const std::size_t first = detected_.size();
   num_reduced_ += detection.contacts.num_reduced;
   if (!part.is_still.empty()) note_met_sleepers(part);
   list_touched(index);
@@ -279,6 +280,7 @@ void ContactModel::list_contacts(int index) {
               [&](int begin, int end) {
                 for (int p = begin; p < end; ++p) list_pair(index, p);
               });
+  return next;
 }
 
 /// Contacts of a pair of shapes, those of the end of the step where it has any.

@@ -240,7 +240,7 @@ class ContactModel : public Model {
 
   bool detect_part(PartWithSurfaces& part, const State& state, double h);
   bool find_contacts(PartWithSurfaces& part) const;
-  void list_contacts(int index);
+  std::size_t list_contacts(int index, std::size_t first);
   bool may_have_met_others(const State& end);
   void note_known_keys(const std::vector<DetectedContact>& contacts);
   bool is_met_anew(const DetectedContact& contact, const State& end) const;

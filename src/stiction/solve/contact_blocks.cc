@@ -174,9 +174,15 @@ void ContactBlocks::list_meetings(int num_blocks) {
   for (const Entry& entry : entries_) ++meeting_start_[entry.block + 1];
   for (int b = 0; b < num_blocks; ++b) meeting_start_[b + 1] += meeting_start_[b];
   meetings_.resize(entries_.size());
-  for (int i = 0; i < num_units(); ++i)
-    for (int e = units_[i].entry_begin; e < units_[i + 1].entry_begin; ++e)
-      meetings_[meeting_start_[entries_[e].block]++] = {i, e};
+  for (int i = 0; i < num_units(); ++i) {
+    const int begin = units_[i].entry_begin, end = units_[i + 1].entry_begin;
+    for (int e = begin; e < end; ++e) {
+      const int other = end - begin == 1   ? kNobody
+                        : end - begin == 2 ? entries_[begin + end - 1 - e].block
+                                           : kSeveral;
+      meetings_[meeting_start_[entries_[e].block]++] = {i, e, other};
+    }
+  }
   for (int b = num_blocks; b > 0; --b) meeting_start_[b] = meeting_start_[b - 1];
   meeting_start_[0] = 0;
 }

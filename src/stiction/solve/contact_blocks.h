@@ -52,11 +52,13 @@ class ContactBlocks {
     std::size_t values;
   };
 
-  /// Where a body and a unit meet.
+  /// Where a body and a unit meet, and the other body there.
   struct Meeting {
     int unit;
     int entry;
+    int other;  // mass block, kNobody or kSeveral
   };
+  static constexpr int kNobody = -1, kSeveral = -2;
 
   /// Fills everything from `problem`; keeps its storage. False if a mass block is singular or a
   /// local matrix is not finite. Problem and workers, if there are any, must outlive the layout:
@@ -106,8 +108,6 @@ class ContactBlocks {
   /// Who shares out the work on this layout; none: one thread does it.
   WorkerPool* workers() const { return workers_; }
 
-  /// Asks for what says where the meetings of a body are, which will be read soon.
-  void ask_for_meetings(int block) const;
   /// Asks for the numbers of a contact, unit num_bilateral() + j, which will be read soon.
   void ask_for(int j) const;
 
@@ -139,6 +139,7 @@ class ContactBlocks {
   void compute_local_matrix(int unit, double* W);
   void assemble_omega(const StepProblem& problem);
   const PolygonTable* find_table(const FrictionSection& section) const;
+  void ask_for_meetings(int block) const;
   void ask_for_pieces(int block, const double* x) const;
   void push_block(int block, const double* x, double* w) const;
   void push_rows(int unit, const double* x, double* u) const;

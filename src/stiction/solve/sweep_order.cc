@@ -70,17 +70,23 @@ int SweepOrder::number_layers(const ContactBlocks& blocks, int first) {
   int last_layer = begin;
   queue_.push_back(first);
   layer_[first] = num_layers_;
+  const auto visit = [this](int body, int layer) {
+    if (layer_[body] >= 0) return;
+    layer_[body] = layer;
+    queue_.push_back(body);
+  };
   for (int k = begin; k < static_cast<int>(queue_.size()); ++k) {
     const int body = queue_[k], layer = layer_[body];
-    if (k + 2 < static_cast<int>(queue_.size())) blocks.ask_for_meetings(queue_[k + 2]);
     if (layer != layer_[queue_[last_layer]]) last_layer = k;
     for (const ContactBlocks::Meeting& meeting : blocks.meetings(body)) {
+      if (meeting.other == ContactBlocks::kNobody) continue;
+      if (meeting.other != ContactBlocks::kSeveral) {
+        visit(meeting.other, layer + 1);
+        continue;
+      }
       const int end = blocks.unit(meeting.unit + 1).entry_begin;
       for (int e = blocks.unit(meeting.unit).entry_begin; e < end; ++e) {
-        int& other = layer_[blocks.entry(e).block];
-        if (other >= 0) continue;
-        other = layer + 1;
-        queue_.push_back(blocks.entry(e).block);
+        visit(blocks.entry(e).block, layer + 1);
       }
     }
   }

@@ -198,52 +198,80 @@ void SweepPacks<Real>::list_ends() {
   });
 }
 
+/// Tasks of a phase have no body in common, so that they are formed side by side.
 template <class Real>
 void SweepPacks<Real>::form_packs(const SweepOrder& order) {
   num_packs_ = 0;
   count_.clear();
-  room_.clear();
   task_of_.clear();
   phase_start_.assign(1, 0);
   task_start_.assign(1, 0);
-  last_pack_.assign(num_bodies_, -1);
+  WorkerPool* const workers = blocks_->workers();
   for (int phase = 0; phase < order.num_phases(); ++phase) {
-    for (int task = 0; task < order.num_tasks(phase); ++task) {
-      const int first_pack = num_packs();
-      for (const int contact : order.task(phase, task)) place(contact, first_pack);
-      task_of_.resize(num_packs(), static_cast<int>(task_start_.size()) - 1);
-      task_start_.push_back(num_packs());
-    }
+    const int num_tasks = order.num_tasks(phase);
+    if (forming_.size() < static_cast<std::size_t>(num_tasks)) forming_.resize(num_tasks);
+    last_pack_.assign(num_bodies_, -1);
+    run_blocks(workers, num_tasks, 1,
+               [&](int task, int) { form_task(order.task(phase, task), forming_[task]); });
+    for (int task = 0; task < num_tasks; ++task) append_packs(forming_[task]);
     phase_start_.push_back(static_cast<int>(task_start_.size()) - 1);
   }
   make_room();
 }
 
-/// Into a pack that is the last one of its bodies from now on.
+/// Every contact into a pack that is the last one of its bodies from then on.
 template <class Real>
-void SweepPacks<Real>::place(int contact, int first_pack) {
-  int pack = first_pack;
-  for (const int body : ends_[contact].body)
-    if (body != kNone) pack = std::max(pack, last_pack_[body] + 1);
-  pack = find_room(pack);
-  if (pack == num_packs()) {
-    if (++num_packs_ > static_cast<int>(packs_.size())) packs_.emplace_back();
-    count_.push_back(0);
-    room_.push_back(pack);
+void SweepPacks<Real>::form_task(std::span<const int> contacts, TaskPacks& packs) {
+  packs.clear();
+  for (const int contact : contacts) {
+    int pack = 0;
+    for (const int body : ends_[contact].body)
+      if (body != kNone) pack = std::max(pack, last_pack_[body] + 1);
+    pack = packs.find_room(pack);
+    for (const int body : ends_[contact].body)
+      if (body != kNone) last_pack_[body] = pack;
+    packs.add(contact, pack);
   }
-  for (const int body : ends_[contact].body)
-    if (body != kNone) last_pack_[body] = pack;
-  packs_[pack].contact[count_[pack]++] = contact;
-  if (count_[pack] == kLanes) room_[pack] = pack + 1;
+}
+
+/// Lanes that stay unused keep what they had: see fill_pack.
+template <class Real>
+void SweepPacks<Real>::append_packs(const TaskPacks& packs) {
+  const int first = num_packs_;
+  num_packs_ += packs.num_packs();
+  if (num_packs_ > static_cast<int>(packs_.size())) packs_.resize(num_packs_);
+  for (int p = 0; p < packs.num_packs(); ++p)
+    std::copy_n(packs.contact[p].begin(), packs.count[p], packs_[first + p].contact);
+  count_.insert(count_.end(), packs.count.begin(), packs.count.end());
+  task_of_.resize(num_packs_, static_cast<int>(task_start_.size()) - 1);
+  task_start_.push_back(num_packs_);
+}
+
+template <class Real>
+void SweepPacks<Real>::TaskPacks::clear() {
+  contact.clear();
+  count.clear();
+  room.clear();
+}
+
+template <class Real>
+void SweepPacks<Real>::TaskPacks::add(int number, int pack) {
+  if (pack == num_packs()) {
+    contact.emplace_back();
+    count.push_back(0);
+    room.push_back(pack);
+  }
+  contact[pack][count[pack]++] = number;
+  if (count[pack] == kLanes) room[pack] = pack + 1;
 }
 
 /// The first pack from `pack` on that is not full. Paths are halved on the way, so that long rows
 /// of full packs are passed at once.
 template <class Real>
-int SweepPacks<Real>::find_room(int pack) {
-  while (pack < num_packs() && room_[pack] != pack) {
-    const int next = room_[pack];
-    if (next < num_packs()) room_[pack] = room_[next];
+int SweepPacks<Real>::TaskPacks::find_room(int pack) {
+  while (pack < num_packs() && room[pack] != pack) {
+    const int next = room[pack];
+    if (next < num_packs()) room[pack] = room[next];
     pack = next;
   }
   return pack;

@@ -20,6 +20,7 @@
 // plenty until a sweep changes next to nothing; whoever needs more goes on in double precision.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -124,9 +125,18 @@ class SweepPacks {
   bool factor_body(const StepProblem& problem, int block, Body& body);
   void list_ends();
   void form_packs(const SweepOrder& order);
-  void place(int contact, int first_pack);
+  /// The packs of one task while contacts are placed, numbered from zero.
+  struct TaskPacks {
+    std::vector<std::array<int, kLanes>> contact;
+    std::vector<int> count, room;  // contacts in it, and where to look for room
+    int num_packs() const { return static_cast<int>(count.size()); }
+    void clear();
+    int find_room(int pack);
+    void add(int contact, int pack);
+  };
+  void form_task(std::span<const int> contacts, TaskPacks& packs);
+  void append_packs(const TaskPacks& packs);
   void make_room();
-  int find_room(int pack);
   static void clear_piece(Pack& pack, int side, int lane, std::ptrdiff_t nobody);
   static void clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody);
   void fill_pack(int pack);
@@ -166,9 +176,10 @@ class SweepPacks {
   std::vector<Body> bodies_;
   std::vector<double> factors_;
   std::vector<Real> weight_;
-  std::vector<int> count_, room_;  // per pack: contacts in it, and where to look for room
-  std::vector<int> last_pack_;     // per body
-  std::vector<Ends> ends_;         // per contact of the problem
+  std::vector<TaskPacks> forming_;  // per task
+  std::vector<int> count_;          // per pack: contacts in it
+  std::vector<int> last_pack_;      // per body, among those of the task that visits it
+  std::vector<Ends> ends_;          // per contact of the problem
   std::vector<double> contact_unit_;
   std::vector<double> task_change_;
   int num_bodies_ = 0;
