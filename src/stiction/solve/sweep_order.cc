@@ -113,40 +113,45 @@ void SweepOrder::find_layers(const ContactBlocks& blocks) {
   }
 }
 
-void SweepOrder::form_slabs(const ContactBlocks& blocks, int num_slabs) {
-  weight_.assign(num_layers_, 0);
-  int total = 0;
-  for (const int body : queue_) {
-    const auto size = static_cast<int>(blocks.meetings(body).size());
-    weight_[layer_[body]] += size;
-    total += size;
+/// The lowest and the highest one.
+std::pair<int, int> SweepOrder::find_layers_of(const ContactBlocks& blocks, int unit) const {
+  int lowest = num_layers_, highest = 0;
+  for (int e = blocks.unit(unit).entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e) {
+    const int layer = layer_[blocks.entry(e).block];
+    lowest = std::min(lowest, layer);
+    highest = std::max(highest, layer);
   }
+  return {lowest, highest};
+}
+
+void SweepOrder::form_slabs(const ContactBlocks& blocks, int num_slabs) {
+  weight_.assign(num_layers_ + 1, 0);
+  for (int i = 0; i < blocks.num_units(); ++i) ++weight_[find_layers_of(blocks, i).first];
   slab_.resize(num_layers_);
-  int sum = 0;
+  int sum = weight_[num_layers_];  // of units without bodies
   for (int layer = 0; layer < num_layers_; ++layer) {
     slab_[layer] = num_slabs_;
     sum += weight_[layer];
-    if (static_cast<double>(sum) * num_slabs >= static_cast<double>(total) * (num_slabs_ + 1))
+    if (static_cast<double>(sum) * num_slabs >=
+        static_cast<double>(blocks.num_units()) * (num_slabs_ + 1))
       ++num_slabs_;
   }
   if (num_layers_ > 0) num_slabs_ = slab_.back() + 1;
 }
 
-/// Tasks in the order of the phases: slabs, then every second border, then the others.
+/// Tasks in the order of the phases.
 void SweepOrder::place_units(const ContactBlocks& blocks) {
-  const int num_even = num_slabs_ / 2, num_tasks = 2 * num_slabs_ - 1;
-  phase_start_.assign({0, num_slabs_, num_slabs_ + num_even, num_tasks});
+  const int num_odd = num_odd_borders(), num_tasks = 2 * num_slabs_ - 1;
+  phase_start_.assign(1, 0);
+  if (num_odd > 0) phase_start_.push_back(num_odd);
+  phase_start_.push_back(num_odd + num_slabs_);
+  phase_start_.push_back(num_tasks);
   task_.resize(blocks.num_units());
   task_start_.assign(num_tasks + 1, 0);
   for (int i = 0; i < blocks.num_units(); ++i) {
-    int lowest = num_slabs_, highest = 0;
-    for (int e = blocks.unit(i).entry_begin; e < blocks.unit(i + 1).entry_begin; ++e) {
-      const int slab = slab_[layer_[blocks.entry(e).block]];
-      lowest = std::min(lowest, slab);
-      highest = std::max(highest, slab);
-    }
-    const bool is_between = lowest < highest;
-    task_[i] = is_between ? num_slabs_ + (lowest % 2 == 0 ? 0 : num_even) + lowest / 2 : highest;
+    const auto [lowest, highest] = find_layers_of(blocks, i);
+    const int slab = lowest < num_layers_ ? slab_[lowest] : 0;
+    task_[i] = lowest < highest && slab < slab_[highest] ? border_task(slab) : slab_task(slab);
     ++task_start_[task_[i] + 1];
   }
   for (int k = 0; k < num_tasks; ++k) task_start_[k + 1] += task_start_[k];

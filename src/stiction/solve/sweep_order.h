@@ -1,13 +1,16 @@
 // The order in which a Gauss–Seidel sweep visits the units of a large problem, so that threads can
 // share it out. Bodies are layered by their distance from one at the edge of the graph of units
-// (breadth first); layers next to each other form slabs of about the same number of units. A unit
-// touches bodies of one slab or of two that follow each other, hence
+// (breadth first); layers next to each other form slabs, which have about the same number of units
+// together with those on the border to the next one. A unit touches bodies of one slab or of two
+// that follow each other, hence
 //
-//   phase 0   units within a slab, one task per slab,
-//   phase 1   units between slabs 2k and 2k + 1, one task per k,
-//   phase 2   units between slabs 2k + 1 and 2k + 2,
+//   first      units between slabs 2k + 1 and 2k + 2, one task per k, if there are more than two,
+//   then       units within a slab, one task per slab,
+//   last       units between slabs 2k and 2k + 1, one task per k,
 //
-// and no two tasks of a phase touch the same body. Bodies without coordinates (static ones) connect
+// and no two tasks of a phase touch the same body. What is between the second and the third slab
+// comes first since it needs neither the first nor the last one: two threads need not wait for it.
+// Bodies without coordinates (static ones) connect
 // nothing. Within a task units keep their order. All of it follows from the problem alone: the
 // sweep is the same for any number of threads, one included.
 //
@@ -16,6 +19,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "stiction/solve/contact_blocks.h"
@@ -38,26 +42,32 @@ class SweepOrder {
 
   int num_phases() const { return static_cast<int>(phase_start_.size()) - 1; }
   int num_tasks(int phase) const { return phase_start_[phase + 1] - phase_start_[phase]; }
-  /// Slabs, one if there are none; a task of phase 0 each.
+  /// Slabs, one if there are none.
   int num_slabs() const { return num_slabs_ > 1 ? num_slabs_ : 1; }
   /// Of a body that some unit touches.
   int slab_of(int body) const { return num_slabs_ > 1 ? slab_[layer_[body]] : 0; }
-  /// Units between a slab and the next one, if there is one.
-  std::span<const int> border(int slab) const {
-    return slab + 1 < num_slabs() ? task(1 + slab % 2, slab / 2) : std::span<const int>{};
+  /// Tasks by their place among all of them: of a slab, and of its border to the next one.
+  int slab_task(int slab) const { return num_odd_borders() + slab; }
+  int border_task(int slab) const {
+    return slab % 2 == 1 ? slab / 2 : num_odd_borders() + num_slabs() + slab / 2;
   }
   /// Units of a task, in their order.
+  std::span<const int> task(int number) const {
+    const int first = task_start_[number];
+    return std::span(units_).subspan(first, task_start_[number + 1] - first);
+  }
   std::span<const int> task(int phase, int number) const {
-    const int k = phase_start_[phase] + number;
-    return std::span(units_).subspan(task_start_[k], task_start_[k + 1] - task_start_[k]);
+    return task(phase_start_[phase] + number);
   }
   /// Of all tasks.
   std::span<const int> units() const { return units_; }
 
  private:
+  int num_odd_borders() const { return (num_slabs() - 1) / 2; }
   int number_layers(const ContactBlocks& blocks, int first);
   void find_layers(const ContactBlocks& blocks);
   void form_slabs(const ContactBlocks& blocks, int num_slabs);
+  std::pair<int, int> find_layers_of(const ContactBlocks& blocks, int unit) const;
   void place_units(const ContactBlocks& blocks);
   void keep_order(const ContactBlocks& blocks);
 

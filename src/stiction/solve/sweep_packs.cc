@@ -30,6 +30,7 @@ template <class Real>
 bool SweepPacks<Real>::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
                                const SweepOrder& order) {
   blocks_ = &blocks;
+  order_ = &order;
   forget_momentum();
   if (!is_packable(blocks)) return false;
   number_bodies(order);
@@ -134,9 +135,9 @@ void SweepPacks<Real>::number_bodies(const SweepOrder& order) {
           block_of_.push_back(block);
         }
     };
-    number_those_of(order.task(0, slab));
-    if (slab > 0) number_those_of(order.border(slab - 1));
-    number_those_of(order.border(slab));
+    number_those_of(order.task(order.slab_task(slab)));
+    if (slab > 0) number_those_of(order.task(order.border_task(slab - 1)));
+    if (slab + 1 < order.num_slabs()) number_those_of(order.task(order.border_task(slab)));
     body_start_.push_back(static_cast<int>(block_of_.size()));
   }
   num_bodies_ = static_cast<int>(block_of_.size());
@@ -204,7 +205,6 @@ void SweepPacks<Real>::form_packs(const SweepOrder& order) {
   num_packs_ = 0;
   count_.clear();
   task_of_.clear();
-  phase_start_.assign(1, 0);
   task_start_.assign(1, 0);
   WorkerPool* const workers = blocks_->workers();
   for (int phase = 0; phase < order.num_phases(); ++phase) {
@@ -214,7 +214,6 @@ void SweepPacks<Real>::form_packs(const SweepOrder& order) {
     run_blocks(workers, num_tasks, 1,
                [&](int task, int) { form_task(order.task(phase, task), forming_[task]); });
     for (int task = 0; task < num_tasks; ++task) append_packs(forming_[task]);
-    phase_start_.push_back(static_cast<int>(task_start_.size()) - 1);
   }
   make_room();
 }
@@ -396,38 +395,52 @@ const std::vector<Real>& SweepPacks<Real>::weigh() {
 
 template <class Real>
 double SweepPacks<Real>::run() {
+  constexpr int kTwo = 2;
   task_change_.assign(task_start_.size() - 1, 0.0);
   WorkerPool* const workers = blocks_->workers();
-  const auto run_tasks = [&](int count, const auto& task) {
-    if (workers != nullptr)
-      workers->run(count, [&](int number, int) { task(number); });
-    else
-      for (int k = 0; k < count; ++k) task(k);
-  };
-  // Slabs 2k and 2k + 1 and what is between them need nobody else: where there are no more threads
-  // than such pairs, one wait less.
-  const int num_slabs = this->num_slabs(), num_pairs = (num_slabs + 1) / 2;
-  const int num_even = phase_start_.size() > 2 ? phase_start_[2] - num_slabs : 0;
-  const auto run_border = [&](int k) { run_task(num_slabs + k); };
-  if (workers == nullptr || workers->num_threads() <= num_pairs) {
-    run_tasks(num_pairs, [&](int pair) {
-      for (int slab = 2 * pair; slab < std::min(2 * pair + 2, num_slabs); ++slab) run_slab(slab);
-      if (pair < num_even) run_border(pair);
-    });
-  } else {
-    run_tasks(num_slabs, [&](int slab) { run_slab(slab); });
-    run_tasks(num_even, run_border);
-  }
-  run_tasks(num_slabs - 1 - num_even, [&](int k) { run_border(num_even + k); });
+  const int num_threads = workers == nullptr ? 1 : workers->num_threads();
+  if (order_->num_slabs() == 2 * kTwo && num_threads <= kTwo)
+    run_by_two();
+  else
+    run_by_all();
   has_image_ = has_image_ || is_due_;
   is_due_ = false;
   return *std::max_element(task_change_.begin(), task_change_.end());
 }
 
+/// What is between the second and the third slab with the first one, beside the last one; then
+/// the second with its border to the first, beside the third with its border to the last.
 template <class Real>
-void SweepPacks<Real>::run_slab(int slab) {
-  if (is_due_) carry_on_slab(slab);
-  run_task(slab);
+void SweepPacks<Real>::run_by_two() {
+  const auto slab = [this](int k) { return order_->slab_task(k); };
+  const auto border = [this](int k) { return order_->border_task(k); };
+  const int middle = border(1);
+  run_blocks(blocks_->workers(), 2, 1, [&](int side, int) {
+    carry_on_slab(side == 0 ? 0 : 3);
+    if (side == 1) return run_task(slab(3));
+    for (const int between : {1, 2}) carry_on_bodies(between);
+    carry_on_task(middle);
+    run_task(middle);
+    run_task(slab(0));
+  });
+  run_blocks(blocks_->workers(), 2, 1, [&](int side, int) {
+    carry_on_task(slab(1 + side));
+    if (side == 1) carry_on_task(border(2));
+    run_task(slab(1 + side));
+    run_task(border(2 * side));
+  });
+}
+
+template <class Real>
+void SweepPacks<Real>::run_by_all() {
+  const int num_slabs = order_->num_slabs();
+  run_blocks(blocks_->workers(), num_slabs, 1, [&](int slab, int) { carry_on_slab(slab); });
+  int first = 0;
+  for (int phase = 0; phase < order_->num_phases(); ++phase) {
+    const int num_tasks = order_->num_tasks(phase);
+    run_blocks(blocks_->workers(), num_tasks, 1, [&](int task, int) { run_task(first + task); });
+    first += num_tasks;
+  }
 }
 
 template <class Real>
@@ -448,7 +461,7 @@ void SweepPacks<Real>::carry_on(double beta) {
 template <class Real>
 void SweepPacks<Real>::settle() {
   if (!is_due_) return;
-  for (int slab = 0; slab < num_slabs(); ++slab) carry_on_slab(slab);
+  for (int slab = 0; slab < order_->num_slabs(); ++slab) carry_on_slab(slab);
   has_image_ = true;
   is_due_ = false;
 }
@@ -456,19 +469,27 @@ void SweepPacks<Real>::settle() {
 /// Impulses of the slab and of its border to the next one, and velocities of its bodies.
 template <class Real>
 void SweepPacks<Real>::carry_on_slab(int slab) {
-  const auto carry_on_task = [&](int task) {
-    carry_on_numbers(std::ptrdiff_t{kImpulses} * task_start_[task],
-                     std::ptrdiff_t{kImpulses} * task_start_[task + 1]);
-  };
-  carry_on_task(slab);
-  if (slab + 1 < num_slabs()) carry_on_task(phase_start_[1 + slab % 2] + slab / 2);
+  carry_on_bodies(slab);
+  carry_on_task(order_->slab_task(slab));
+  if (slab + 1 < order_->num_slabs()) carry_on_task(order_->border_task(slab));
+}
+
+template <class Real>
+void SweepPacks<Real>::carry_on_bodies(int slab) {
   const auto first = static_cast<std::ptrdiff_t>(first_velocity());
   carry_on_numbers(first + std::ptrdiff_t{kLineSize} * body_start_[slab],
                    first + std::ptrdiff_t{kLineSize} * body_start_[slab + 1]);
 }
 
 template <class Real>
+void SweepPacks<Real>::carry_on_task(int task) {
+  carry_on_numbers(std::ptrdiff_t{kImpulses} * task_start_[task],
+                   std::ptrdiff_t{kImpulses} * task_start_[task + 1]);
+}
+
+template <class Real>
 void SweepPacks<Real>::carry_on_numbers(std::ptrdiff_t first, std::ptrdiff_t end) {
+  if (!is_due_) return;
   Real *z = numbers() + first, *last = reinterpret_cast<Real*>(image_.data()) + first;
   if (has_image_)
     LongVectors<Real>::chosen().carry_on(momentum_, static_cast<int>(end - first), last, z);

@@ -58,8 +58,8 @@ class SweepPacks {
 
   /// False if there is anything but contacts with discs between bodies of six coordinates, coupling
   /// between rows, a mass block that is not symmetric, or a contact without W⁻¹ (in single
-  /// precision: without a good one); then nothing below may be called. `blocks` must outlive the
-  /// sweeps.
+  /// precision: without a good one); then nothing below may be called. `blocks` and `order` must
+  /// outlive the sweeps.
   bool lay_out(const StepProblem& problem, const ContactBlocks& blocks, const SweepOrder& order);
 
   void load(const SweepState& state);
@@ -145,10 +145,12 @@ class SweepPacks {
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void scale_velocity(const Body& body, const double* w, double* out) const;
   void restore_velocity(const Body& body, const Real* from, double* w) const;
-  int num_slabs() const { return phase_start_[1]; }
-  void run_slab(int slab);
+  void run_by_two();
+  void run_by_all();
   void run_task(int task);
   void carry_on_slab(int slab);
+  void carry_on_bodies(int slab);
+  void carry_on_task(int task);
   void carry_on_numbers(std::ptrdiff_t first, std::ptrdiff_t end);
   /// All lines as one array.
   Real* numbers() { return reinterpret_cast<Real*>(lines_.data()); }
@@ -165,9 +167,9 @@ class SweepPacks {
   double unit_ = 1;
   std::vector<Pack> packs_;  // the first num_packs_ are in use
   int num_packs_ = 0;
-  std::vector<int> phase_start_;  // in tasks
-  std::vector<int> task_start_;   // in packs
-  std::vector<int> task_of_;      // per pack
+  const SweepOrder* order_ = nullptr;
+  std::vector<int> task_start_;  // in packs
+  std::vector<int> task_of_;     // per pack
   std::vector<Line> lines_;
   int first_body_line_ = 0;
   std::vector<int> body_of_;     // per mass block; −1: no contact touches it
