@@ -24,5 +24,15 @@ TEST(KeyPlaces, FindsTheFirstPlaceOfEveryKeyAndNoOthers) {
   EXPECT_EQ(places.find(7), -1);
 }
 
+TEST(KeyPlaces, AGuessChangesNothing) {
+  const std::vector<std::uint64_t> keys{1024, 0, 2048, 7, 4096};
+  KeyPlaces places;
+  places.list(keys);
+  for (int guess = 0; guess < 7; ++guess) {
+    for (int place = 0; place < 5; ++place) EXPECT_EQ(places.find(keys[place], guess), place);
+    EXPECT_EQ(places.find(8192, guess), -1);
+  }
+}
+
 }  // namespace
 }  // namespace stiction

@@ -90,6 +90,25 @@ TEST(SweepOrder, VisitsEveryUnitOnceAndSharesNoBody) {
   expect_valid(testing::sphere_grid({.count = {2, 2, 2}}), 1);
 }
 
+/// What one of two threads visits, the border in the middle with the slabs before it, and the
+/// other.
+TEST(SweepOrder, GivesTwoThreadsAsMuch) {
+  ContactBlocks blocks;
+  ASSERT_TRUE(blocks.assemble(testing::sphere_grid({.count = {60, 5, 3}})));
+  SweepOrder order;
+  order.find(blocks);
+  ASSERT_EQ(order.num_slabs(), 4);
+  const auto size_of = [&](int task) { return static_cast<double>(order.task(task).size()); };
+  double first = 0, second = 0;
+  for (const int slab : {0, 1})
+    first += size_of(order.slab_task(slab)) + size_of(order.border_task(slab));
+  second += size_of(order.slab_task(2)) + size_of(order.border_task(2));
+  second += size_of(order.slab_task(3));
+  EXPECT_EQ(first + second, blocks.num_units());
+  const double of_a_layer = blocks.num_units() / 66.0;  // from corner to corner
+  EXPECT_NEAR(first, second, 2 * of_a_layer);
+}
+
 TEST(SweepOrder, KeepsTheOrderOfSmallAndOfCoupledProblems) {
   for (const StepProblem& problem :
        {testing::sphere_grid({.count = {4, 4, 4}}),
