@@ -431,7 +431,7 @@ VectorXd constraints_after(const RigidBodyBuilder& world, double turn_1, double 
   v[5] = turn_1;
   v[11] = turn_2;
   v[13] = slide;
-  system->displace(system->initial_q(), v, 1, q);
+  system->displace(system->initial_q(), v, 1, q, nullptr);
   return constraints_at(*system, q);
 }
 
@@ -497,7 +497,7 @@ TEST(RigidBodyBuilder, ForcesShapesAndMotionsReachTheSystem) {
   const VectorXd q = system->initial_q();
   VectorXd force(6);
   std::array<Pose, 2> poses;
-  system->place_objects(0.25, q, poses);
+  system->place_objects(0.25, q, poses, nullptr);
   EXPECT_NEAR(poses[0].position.z(), 3, kRounding);
   EXPECT_NEAR(poses[1].position.z(), 1, kRounding);
   system->evaluate_applied_force(0, q, system->initial_v(), force);
