@@ -449,8 +449,8 @@ TEST_P(MeanRows, TimesTheMeanVelocityAreTheChangeOfTheConstraints) {
     if (i % 8 >= 6) v.segment<3>(9).setZero();
     const VectorXd start = system->initial_q();
     VectorXd mid(start.size()), end(start.size());
-    system->displace(start, v, h / 2, mid);
-    system->displace(start, v, h, end);
+    system->displace(start, v, h / 2, mid, nullptr);
+    system->displace(start, v, h, end, nullptr);
     VectorXd before(system->num_constraints()), after(before);
     system->evaluate_constraints(0, start, before);
     system->evaluate_constraints(h, end, after);

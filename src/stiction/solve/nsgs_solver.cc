@@ -26,17 +26,21 @@ constexpr double kQuietShare = 1e-3;
 constexpr int kAndersonSweeps = 200;
 constexpr int kAndersonPatience = 40;
 
-/// β of momentum. In piles whose contacts change from stick to slip and back 0.9 keeps some of them
-/// changing for ever, and 0.7 takes half as many sweeps again. Below the fine tolerance, where it
-/// is a matter of hundreds of sweeps, and as far as single precision goes it may be larger if
-/// contacts that slide are held back by this share of their way
+/// β of momentum, and the share of their way by which contacts that slide are held back. In piles
+/// whose contacts change from stick to slip and back a β of 0.9 keeps some of them changing for
+/// ever, and 0.7 takes half as many sweeps again. Below the fine tolerance, where it is a matter of
+/// hundreds of sweeps, and as far as single precision goes it may be larger if what slides is held
+/// back. At other tolerances few sweeps do as a rule, and holding back costs some of them. Where
+/// many have not done, what is left are contacts that go on changing; they settle with less of both
 /// (docs/decisions/0027-single-precision-and-momentum.md).
-constexpr double kMomentum = 0.8, kFineMomentum = 0.88, kFineHold = 0.45;
+struct Momentum {
+  double beta, hold;
+  int late_from;  // sweep
+  double late_beta, late_hold;
+};
+constexpr Momentum kRoughMomentum = {0.8, 0, 40, 0.8, 0.6},
+                   kFineMomentum = {0.88, 0.45, 600, 0.6, 0.5};
 constexpr double kFineTolerance = 1e-4;
-/// At other tolerances few sweeps do as a rule, and holding back costs some of them. Where that
-/// many have not done, it is contacts that change from stick to slip and back that are left.
-constexpr double kLateHold = 0.6;
-constexpr int kLateSweeps = 40;
 
 /// Sums are updated in place and drift by rounding; they are computed anew after this many sweeps.
 /// Momentum then begins anew, too: what its last point had of that drift would come back β/(1 − β)
@@ -238,11 +242,13 @@ bool NsgsSolver::is_rough() const {
 void NsgsSolver::choose_momentum(int number) {
   const bool may_hold = is_packed() && is_rough() && acceleration() == Acceleration::kMomentum;
   const bool is_fine = may_hold && options_.tolerance < kFineTolerance;
-  const double late_hold = may_hold && number >= kLateSweeps ? kLateHold : 0;
-  const double hold = is_fine ? kFineHold : late_hold;
+  const Momentum& kind = is_fine ? kFineMomentum : kRoughMomentum;
+  late_from_ = kind.late_from;
+  const bool is_late = may_hold && number >= late_from_;
+  const double hold = !may_hold ? 0 : is_late ? kind.late_hold : kind.hold;
   with_packs([&](auto& desk) { desk.packs.set_hold(hold); });
-  way_ = is_fine ? 1 - kFineHold : 1;
-  momentum_ = is_fine ? kFineMomentum : kMomentum;
+  way_ = is_fine ? 1 - hold : 1;
+  momentum_ = is_late ? kind.late_beta : kind.beta;
   workshop_->double_packs.accelerator.set_momentum(momentum_);
 }
 
@@ -321,7 +327,7 @@ void NsgsSolver::accelerate(int number) {
     prepare_acceleration(number);
     return;
   }
-  if (number == kLateSweeps) choose_momentum(number);
+  if (number == late_from_) choose_momentum(number);
   const bool carries_on = acceleration() == Acceleration::kMomentum;
   const bool is_paired = options_.alternates || (is_packed() && !carries_on);
   if (number - pair_start_ < (is_paired ? 2 : 1)) return;

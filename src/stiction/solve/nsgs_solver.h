@@ -127,6 +127,7 @@ class NsgsSolver : public Solver {
   double promising_ = 0;  // share of the target that a sweep in packs may change at its end
   double change_ = 0;     // by the last sweep of packs, in the terms of (T23)
   double momentum_ = 0;   // β
+  int late_from_ = 0;     // sweep from which contacts that go on changing are what is left
   double way_ = 1;        // share of its way that a contact which slides goes in a sweep
   int last_evaluation_ = 0;
   bool is_extrapolated_ = false;  // what the last sweep began from
