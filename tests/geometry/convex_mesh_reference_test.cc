@@ -126,6 +126,91 @@ TEST(SlowConvexMeshReference, TheSmallestGapNearACornerIsTheDistance) {
   compare_all_near_corners(2, testing::fewer_sanitized(60000));
 }
 
+/// A corner or an edge that touches one of the block may be beside a face of it by less than what
+/// counts as the same place: the face is as good a direction, but is not under what touches.
+TEST(ConvexMeshReference, WhatJustTouchesHasAContact) {
+  const Solid block = make_block();
+  const Convex tetrahedron{.points = {{0.3, 0, 0}, {-0.2, 0.3, 0}, {-0.2, -0.3, 0}, {0, 0, 0.4}}};
+  const CollisionShape shapes[] = {CollisionShape(Box{{0.6, 0.5, 0.3}}),
+                                   CollisionShape{Shape(tetrahedron)}};
+  Random random(5);
+  int num_compared = 0;
+  for (int i = 0; i < testing::fewer_sanitized(40000); ++i) {
+    const CollisionShape& a = shapes[i % 2];
+    const double wanted = std::pow(10, random.uniform(-14, -9));
+    Pose pose{.position = random_vector(random).normalized(), .rotation = random_rotation(random)};
+    if (random.chance(0.7)) {  // an edge along one of the block
+      pose.rotation = AngleAxisd(random.uniform(0, 6.3), Vector3d::Unit(random.integer(0, 2)));
+    }
+    SignedDistance d;
+    for (int k = 0; k < 3; ++k) d = bring_to(wanted, a, block.convex, pose);
+    if (!(std::abs(d.gap) < 2e-9)) continue;
+    ++num_compared;
+    const ContactList list = contacts_of(a, pose, block.mesh, {}, {.reach = 1e-3});
+    ASSERT_FALSE(list.candidates.empty()) << "case " << i << ", gap " << d.gap;
+    EXPECT_NEAR(smallest_of_all(list), d.gap, 1e-7) << "case " << i;
+  }
+  EXPECT_GT(num_compared, testing::fewer_sanitized(30000));
+}
+
+/// Edges that are parallel have no common perpendicular: they touch at both ends of what they have
+/// in common, as they do on the box.
+TEST(ConvexMeshReference, AnEdgeAlongAnEdgeTouchesAtBothEnds) {
+  const Solid block = make_block();
+  const Vector3d sides(0.7, 0.3, 0.2);
+  const std::vector<Vector3d> corners = box_mesh(sides).vertices;
+  const CollisionShape shapes[] = {CollisionShape(Box{sides}),
+                                   CollisionShape{Shape(Convex{.points = corners})}};
+  constexpr double kTie = 4e-9;  // [m] 1e-9 of both sizes
+  Random random(6);
+  for (int i = 0; i < 400; ++i) {
+    const CollisionShape& a = shapes[i % 2];
+    const double wanted = std::pow(10, random.uniform(-8, -4)), x = random.uniform(-0.6, 0.6);
+    const AngleAxisd turn(random.uniform(0.1, 0.7), Vector3d::UnitX());
+    Pose pose{.position = {}, .rotation = turn.toRotationMatrix()};
+    // Its edge (−y, −z) over that of the block, along the direction between the faces of both.
+    pose.position = Vector3d(x, 0.4, 0.3) + turn * Vector3d(0, 0.15, 0.1) +
+                    wanted * Vector3d(0, 0.5, 0.5).normalized();
+    const Pose world{.position = random_vector(random), .rotation = random_rotation(random)};
+    const ContactList list =
+        contacts_of(a, world * pose, block.mesh, world, {.reach = 1e-3, .reduces = false});
+    double first = 1, last = -1;  // [m] along the edge
+    for (const ContactCandidate& touch : list.candidates) {
+      EXPECT_GE(touch.gap, wanted - kTie) << "case " << i;
+      if (std::abs(touch.gap - wanted) > 1e-12) continue;  // of an edge beside it
+      const double place = world.rotation.col(0).dot(touch.point - world.position);
+      first = std::min(first, place);
+      last = std::max(last, place);
+    }
+    EXPECT_NEAR(first, std::max(-0.5, x - 0.35), 1e-9) << "case " << i;
+    EXPECT_NEAR(last, std::min(0.5, x + 0.35), 1e-9) << "case " << i;
+  }
+}
+
+/// Nearly so, and nearly touching, the end that is nearest counts, however little they are askew.
+TEST(ConvexMeshReference, AnEdgeNearlyAlongAnEdgeTouchesWhereItIsNearest) {
+  const Solid block = make_block();
+  const CollisionShape a(Box{{1.4, 0.8, 0.5}});
+  constexpr double kTies = 1e-8;  // [m] two of 1e-9 of both sizes
+  Random random(8);
+  for (int i = 0; i < testing::fewer_sanitized(20000); ++i) {
+    const AngleAxisd askew(std::pow(10, random.uniform(-10, -4)),
+                           random_vector(random).normalized());
+    const AngleAxisd turn(random.uniform(0, 6.3), Vector3d::UnitX());
+    const double side = random.chance(0.5) ? 1 : -1, shift = std::pow(10, random.uniform(-9, -1));
+    Pose pose{
+        .position = {side * (0.2 + shift), random.uniform(0.4, 0.8), random.uniform(0.4, 0.8)},
+        .rotation = (askew * turn).toRotationMatrix()};
+    SignedDistance d;
+    for (int k = 0; k < 4; ++k) {
+      d = bring_to(std::pow(10, random.uniform(-11, -7)), a, block.convex, pose);
+    }
+    if (!(d.gap > 0)) continue;
+    const ContactList list = contacts_of(a, pose, block.mesh, {}, {.reach = 1e-3});
+    ASSERT_NEAR(smallest_of_all(list), d.gap, kTies) << "case " << i;
+  }
+}
+
 /// A corner beyond the rim by 0.3 µm, at 87 µm from it: the end is nearly as good a direction, but
 /// is not above the corner. A longer reach loses nothing.
 TEST(ConvexMeshReference, ACornerJustBesideTheEndOfACylinderTouchesItsRim) {

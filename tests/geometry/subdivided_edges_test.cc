@@ -85,6 +85,78 @@ TEST(SubdividedEdges, ATiltedEndAcrossTwoOfThemHasNoContactBesideThem) {
   }
 }
 
+/// Tilted by about what counts as flat, 1e-9, less than that across an edge: next to the direction
+/// of the end the lowest point goes from one side of its rim to the other. Rounding of a direction
+/// over that tilt, 1e-7 of the radius a unit, is how well its place is known.
+TEST(SubdividedEdges, AnEndThatIsNearlyFlatHasNoContactBesideThem) {
+  const HeightField field{.size = {0.2, 0.6}, .heights = Eigen::MatrixXd::Zero(4, 5)};
+  const Mesh mesh = make_block(field, -0.76);
+  const Cylinder shape{.radius = 0.44, .length = 0.18};
+  const CollisionShape cylinder(shape), block{Shape(mesh)};
+  Random random(4);
+  for (int i = 0; i < testing::fewer_sanitized(1000); ++i) {
+    const double towards = random.uniform(0, 6.3), angle = 1e-9 * random.uniform(0.9, 1.3);
+    const AngleAxisd tilt(angle, Vector3d(std::cos(towards), std::sin(towards), 0));
+    const Pose pose{.position = {random.uniform(-0.2, 0.2), random.uniform(-0.3, 0.3),
+                                 0.09 + 1e-9 * random.uniform(-1, 1)},
+                    .rotation = tilt.toRotationMatrix()};
+    const ContactList list = contacts_of(cylinder, pose, block, {}, {.reach = 1e-3});
+    ASSERT_EQ(find_contact_beside(list, shape, pose, corners_of_triangles(mesh), 1e-6), "")
+        << "case " << i;
+  }
+}
+
+/// The mantle lies over the border of a side, apart from it, and crosses the edge further on, where
+/// they overlap: the same pair of features, of which the one that touches counts.
+TEST(SubdividedEdges, ACylinderAcrossOneTouchesItWhereTheyOverlap) {
+  const Vector3d sides(8.711262623844377, 2.726803026248124, 5.9581755452688581);
+  const CollisionShape cylinder(
+      Cylinder{.radius = 17.009961730058095, .length = 23.327770246193743}),
+      block(Box{sides});
+  const Pose pose{.position = {-23.758529859491656, -0.59739402426439796, 2.0951118572740073},
+                  .rotation = Eigen::Quaterniond(0.95866760193712475, -0.11169353011130657,
+                                                 0.2114014114212458, -0.15424145868248987)
+                                  .normalized()
+                                  .toRotationMatrix()};
+  const double gap = compute_distance(cylinder, pose, block, {}).gap;
+  EXPECT_NEAR(gap, -0.024743, 1e-6);
+  for (const int num_lines : {2, 5, 7, 9, 11}) {
+    const HeightField field{.size = sides.head<2>(),
+                            .heights = Eigen::MatrixXd::Constant(2, num_lines, sides.z() / 2)};
+    const CollisionShape mesh{Shape(make_block(field, -sides.z() / 2))};
+    EXPECT_NEAR(smallest_of_all(contacts_of(cylinder, pose, mesh, {}, {.reach = 0.07})), gap, 1e-9)
+        << num_lines;
+  }
+}
+
+/// A box lies on an edge that is subdivided, tilted by 1e-7 along it, and ends nearly where the
+/// edge does: its end is a direction of triangles there, as deep as the block is long. What it
+/// touches at the other end parts them sooner.
+TEST(SubdividedEdges, ABoxAlongOneIsNotPushedAlongTheEdge) {
+  const Vector3d sides(2.138, 0.5965, 1.887);
+  const CollisionShape block(Box{sides}), box(Box{{5.159, 8.641, 8.389}});
+  const HeightField field{.size = sides.head<2>(),
+                          .heights = Eigen::MatrixXd::Constant(6, 2, sides.z() / 2)};
+  const CollisionShape mesh{Shape(make_block(field, -sides.z() / 2))};
+  Random random(3);
+  for (int i = 0; i < testing::fewer_sanitized(4000); ++i) {
+    const double tilt = std::pow(10, random.uniform(-9, -6)), depth = random.uniform(1e-4, 5e-3);
+    Pose pose{.position = {0, -4, 5}, .rotation = {}};
+    pose.rotation = AngleAxisd(tilt, random_vector(random).normalized()) *
+                    AngleAxisd(random.uniform(0, 6.3), Vector3d::UnitX());
+    const double end = std::pow(10, random.uniform(-6, -2));
+    pose.position.x() = (random.chance(0.5) ? 1 : -1) * ((sides.x() - 5.159) / 2 - end);
+    for (int k = 0; k < 3; ++k) {
+      const SignedDistance d = compute_distance(box, pose, block, {});
+      pose.position -= (d.gap + depth) * d.normal;
+    }
+    const double gap = compute_distance(box, pose, block, {}).gap;
+    if (!(std::abs(gap + depth) < 1e-6)) continue;
+    const ContactList list = contacts_of(box, pose, mesh, {}, {.reach = 1e-3});
+    ASSERT_NEAR(smallest_of_all(list), gap, 0.1 * depth) << "case " << i;
+  }
+}
+
 struct Ground {
   Mesh mesh;
   Vector3d sides;  // [m] of the block that it is, or is a part of; its top is at z = 0

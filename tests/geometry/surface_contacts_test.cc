@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
 
 #include "stiction/base/random.h"
 #include "stiction/geometry/collision_shape.h"
@@ -13,6 +14,7 @@
 #include "stiction/geometry/distance.h"
 #include "stiction/geometry/triangle_surface.h"
 #include "tests/geometry/polyhedra.h"
+#include "tests/geometry/random_surfaces.h"
 #include "tests/sanitizers.h"
 
 namespace stiction {
@@ -97,10 +99,16 @@ double smallest_gap(const ContactList& list) {
   return gap;
 }
 
+std::vector<std::uint64_t> ids_of(const ContactList& list) {
+  std::vector<std::uint64_t> ids;
+  for (const ContactCandidate& candidate : list.candidates) ids.push_back(candidate.id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 /// What every list must satisfy.
 void expect_sound(const ContactList& list, const CollisionShape& a, const Pose& pose_a,
                   const CollisionShape& surface, const Pose& pose_s, double reach) {
-  std::vector<std::uint64_t> ids;
   int count = 0;
   for (const ContactPatch& patch : list.patches) {
     EXPECT_EQ(patch.first, count);
@@ -116,10 +124,9 @@ void expect_sound(const ContactList& list, const CollisionShape& a, const Pose& 
     const Touch touch = evaluate_touch(candidate, a, pose_a, surface, pose_s);
     EXPECT_NEAR(touch.gap, candidate.gap, 1e-12 * (1 + std::abs(candidate.gap)));
     EXPECT_LE((touch.normal - candidate.normal).norm(), 1e-9);
-    ids.push_back(candidate.id);
   }
-  std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end());
+  const std::vector<std::uint64_t> ids = ids_of(list);
+  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
 TEST(SurfaceContacts, BallOnFlatTrianglesHasOneContactWithTheExactNormal) {
@@ -974,6 +981,117 @@ TEST(SurfaceContacts, ACapsuleAcrossAnEdgeLeavesOverTheEdge) {
     for (const ContactCandidate& candidate : list.candidates)
       deepest = std::min(deepest, candidate.gap);
     EXPECT_NEAR(deepest, outside - 0.02, 1e-9) << outside;
+  }
+}
+
+/// Triangles of a file in single precision lie in one plane up to 1e-7. A capsule or a cylinder
+/// that has sunk in lies there as on the plane: along all of its length, as deep, pushed up.
+/// Nothing of an open mesh is seen from below, and what rolls has no knobs.
+TEST(SurfaceContacts, WhatLiesOnNearlyFlatTrianglesTouchesThemAsThePlane) {
+  Random random(11);
+  constexpr double kRadius = 0.1, kLength = 1;
+  const CollisionShape shapes[] = {CollisionShape(Capsule{.radius = kRadius, .length = kLength}),
+                                   CollisionShape(Cylinder{.radius = kRadius, .length = kLength})};
+  for (int i = 0; i < 400; ++i) {
+    const double rough = std::pow(10, random.uniform(-10, -6));
+    HeightField field{.size = {6, 6}, .heights = Eigen::MatrixXd(13, 13)};
+    for (double& height : field.heights.reshaped()) height = rough * random.uniform(-1, 1);
+    const Mesh sheet = make_bent_sheet(field), block = make_block(field, -4);
+    const CollisionShape grounds[] = {CollisionShape{Shape(sheet)}, CollisionShape{Shape(block)},
+                                      CollisionShape{Shape(field)}};
+    const double depth = random.uniform(1e-4, 1e-3);
+    Pose pose{.position = random_vector(random, -1, 1), .rotation = {}};
+    pose.position.z() = kRadius - depth;
+    pose.rotation =
+        (Eigen::AngleAxisd(random.uniform(-0.1, 0.1), Vector3d::UnitZ()) *
+         Eigen::AngleAxisd((0.5 + random.integer(0, 1)) * std::numbers::pi, Vector3d::UnitX()) *
+         Eigen::AngleAxisd(random.uniform(0, 6), Vector3d::UnitZ()))
+            .toRotationMatrix();
+    for (const CollisionShape& shape : shapes) {
+      for (const CollisionShape& ground : grounds) {
+        SCOPED_TRACE(std::string(name_of(shape.shape())) + " on " +
+                     std::string(name_of(ground.shape())) + ", case " + std::to_string(i));
+        const ContactList list = contacts(shape, pose, ground, {}, 1e-3);
+        double first = 1, last = -1;  // [m] along the axis
+        for (const ContactCandidate& touch : list.candidates) {
+          EXPECT_NEAR(touch.gap, -depth, 10 * rough);
+          EXPECT_GT(touch.normal.z(), 1 - 1e-6);
+          const double place = pose.rotation.col(2).dot(touch.point - pose.position);
+          first = std::min(first, place);
+          last = std::max(last, place);
+        }
+        EXPECT_LT(first, -kLength / 2 + 1e-6);
+        EXPECT_GT(last, kLength / 2 - 1e-6);
+      }
+    }
+  }
+}
+
+/// Boxes and cylinders that rest on a top or over its border; 1e-12 is what the arithmetic of a
+/// step leaves of a place.
+TEST(SurfaceContacts, IdsOfWhatRestsOverABorderOutliveJitter) {
+  const HeightField field{.size = {2, 1.6}, .heights = Eigen::MatrixXd::Constant(5, 6, 0)};
+  const CollisionShape grounds[] = {CollisionShape{Shape(make_block(field, -0.6))},
+                                    CollisionShape{Shape(make_bent_sheet(field))},
+                                    CollisionShape{Shape(field)}};
+  const CollisionShape shapes[] = {CollisionShape(Box{{0.4, 0.3, 0.5}}),
+                                   CollisionShape(Cylinder{.radius = 0.2, .length = 0.3})};
+  const double half_heights[] = {0.25, 0.15};
+  Random random(7);
+  for (int i = 0; i < testing::fewer_sanitized(200); ++i) {
+    const double gap = std::pow(10, random.uniform(-9, -4)) * (random.chance(0.5) ? 1 : -1);
+    Pose pose{.position = {random.uniform(-1, 1), random.uniform(-0.8, 0.8), 0}, .rotation = {}};
+    pose.rotation = Eigen::AngleAxisd(random.uniform(0, 6.3), Vector3d::UnitZ());
+    for (const int k : {0, 1}) {
+      pose.position.z() = half_heights[k] + gap;
+      for (const CollisionShape& ground : grounds) {
+        SCOPED_TRACE(std::string(name_of(shapes[k].shape())) + " on " +
+                     std::string(name_of(ground.shape())) + ", case " + std::to_string(i));
+        const std::vector<std::uint64_t> ids = ids_of(contacts(shapes[k], pose, ground, {}, 1e-3));
+        for (int j = 0; j < 5; ++j) {
+          const Eigen::AngleAxisd turn(1e-12, random_vector(random).normalized());
+          const Pose jittered{.position = pose.position + 1e-12 * random_vector(random),
+                              .rotation = turn * pose.rotation};
+          EXPECT_EQ(ids_of(contacts(shapes[k], jittered, ground, {}, 1e-3)), ids);
+        }
+      }
+    }
+  }
+}
+
+/// A side that is nearly along the way out of a shape does not end that way, however near to it a
+/// point is that the shape and a triangle have in common.
+TEST(SurfaceContacts, AFlushBoxIsNowhereApartFromWhatItTouches) {
+  const HeightField field{.size = {2, 1.6}, .heights = Eigen::MatrixXd::Constant(5, 6, 0)};
+  const CollisionShape grounds[] = {CollisionShape{Shape(make_block(field, -0.6))},
+                                    CollisionShape{Shape(make_bent_sheet(field))},
+                                    CollisionShape{Shape(field)}};
+  const CollisionShape box(Box{{0.4, 0.3, 0.5}});
+  Random random(2);
+  for (int i = 0; i < testing::fewer_sanitized(2000); ++i) {
+    const double depth = std::pow(10, random.uniform(-9, -7)), angle = random.uniform(0, 6.3);
+    const Pose pose{
+        .position = {random.uniform(-1, 1), random.uniform(-0.8, 0.8), 0.25 - depth},
+        .rotation = (Eigen::AngleAxisd(1e-12, random_vector(random).normalized()) *
+                     Eigen::AngleAxisd(random.chance(0.3) ? 0 : angle, Vector3d::UnitZ()))
+                        .toRotationMatrix()};
+    for (const CollisionShape& ground : grounds) {
+      for (const ContactCandidate& touch : contacts(box, pose, ground, {}, 1e-3).candidates) {
+        EXPECT_NEAR(touch.gap, -depth, 1e-11) << "case " << i;
+      }
+    }
+  }
+}
+
+/// Of a flat side all of which is nearest the lowest corner is any one, and may be beside the face.
+TEST(SurfaceContacts, AMeshCubeOverABoxHasFourContacts) {
+  const CollisionShape cube{Shape(box_mesh({1, 1, 1}))}, box(Box{{4, 4, 1}});
+  for (const double gap : {1e-4, 1e-6, 0.0, -1e-4}) {
+    for (const double angle : {0.0, 0.4, 1.0}) {
+      Pose pose = at(0.1, 0.2, 1 + gap);
+      pose.rotation = Eigen::AngleAxisd(angle, Vector3d::UnitZ()).toRotationMatrix();
+      EXPECT_EQ(contacts(cube, pose, box, {}, 1e-3).candidates.size(), 4u) << gap << ' ' << angle;
+    }
   }
 }
 

@@ -86,19 +86,26 @@ void remove_duplicates(SurfaceQuery& query) {
     if (p.feature != q.feature) return p.feature < q.feature;
     return p.candidate.id < q.candidate.id;
   };
+  const double same_place = 1e3 * query.tolerance;
+  // Of one pair of features, such as an edge over the border of a face and across its edge, the one
+  // that touches first; a face wins where both do.
   std::sort(all.begin(), all.end(), [&](const SurfaceCandidate& p, const SurfaceCandidate& q) {
     if (p.candidate.id != q.candidate.id) return p.candidate.id < q.candidate.id;
-    if (p.rank != q.rank) return p.rank < q.rank;
     if (p.candidate.gap != q.candidate.gap) return p.candidate.gap < q.candidate.gap;
     return compare(p, q);
   });
-  const auto has_same_id = [](const SurfaceCandidate& p, const SurfaceCandidate& q) {
-    return p.candidate.id == q.candidate.id;
-  };
-  all.erase(std::unique(all.begin(), all.end(), has_same_id), all.end());
+  std::size_t num_ids = 0;
+  for (std::size_t first = 0, i = 0; first < all.size(); first = i) {
+    std::size_t best = first;
+    for (; i < all.size() && all[i].candidate.id == all[first].candidate.id; ++i) {
+      const bool is_equal = all[i].candidate.gap <= all[first].candidate.gap + same_place;
+      if (is_equal && all[i].rank < all[best].rank) best = i;
+    }
+    all[num_ids++] = all[best];
+  }
+  all.resize(num_ids);
   std::sort(all.begin(), all.end(), compare);
   constexpr double kSameDirection = 1e-9;
-  const double same_place = 1e3 * query.tolerance;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const SurfaceCandidate& item = all[i];
@@ -178,6 +185,8 @@ void collect_surface_contacts(const CollisionShape& a, const Pose& pose_a,
     const double touching = touching_distance(query);
     if (!has_contact_below(query, touching)) collect_deep(query);
     if (!has_contact_below(query, -touching)) collect_cut(query);
+    const double nearest = query.distance + 2 * query.distance_tie;
+    if (nearest <= options.reach && !has_contact_below(query, nearest)) collect_nearest(query);
   }
   remove_duplicates(query);
   publish(query, out);

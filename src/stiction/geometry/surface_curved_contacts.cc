@@ -43,6 +43,7 @@ class CurvedOnTriangle {
     if (distance > reach + tie_) return;
     if (near_.is_front) touch_region(query_, near_, false);
     const bool is_apart = distance > tie_;
+    query_.note_distance(is_apart ? distance : 0, tie_);
     const double least = is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity();
     find_best(least, height, gjk.touches ? gjk.best_direction : gjk.v);
     if (is_apart && best_.kind == Kind::kNone) {
@@ -59,7 +60,9 @@ class CurvedOnTriangle {
 
   /// After all triangles have found theirs.
   void emit(const OverlapAxis& overlap) {
-    if (is_explained_by_neighbor(query_, overlap, equal_)) return;
+    const OverlapAxis* better = find_explanation(query_, overlap, equal_);
+    rest_on_face(better == nullptr ? overlap.n : better->n);
+    if (better != nullptr) return;
     if (overlap.separation < -tie_) query_.workspace.cut.push_back(near_);
     emit(Best{.kind = static_cast<Kind>(overlap.kind),
               .separation = overlap.separation,
@@ -99,6 +102,16 @@ class CurvedOnTriangle {
                                          .separation = axis.separation,
                                          .kind = static_cast<int>(axis.kind),
                                          .half_edge = axis.half_edge});
+  }
+
+  /// What lies along triangles that are nearly in one plane is deepest at one end for all of them,
+  /// and one of them is the best by chance. What is over this one has sunk in as well, and rests
+  /// there too.
+  void rest_on_face(const Vector3d& n) {
+    const Vector3d& normal = query_.surface.normal(near_.index);
+    const bool is_lying = std::abs(normal.dot(query_.pose_sa.rotation.col(2))) < kNearlyParallel;
+    if (query_.a.kind() != ShapeKind::kCylinder || !is_lying) return;
+    tilt_over_region(query_, near_, n, face_separation(near_));
   }
 
   void emit(const Best& axis) {
@@ -268,7 +281,10 @@ class CurvedOnTriangle {
       // stands upright beside the rim of a height field. Not further beyond it than what counts as
       // flat: the end of a cylinder that is tilted by more is touched at one point, beside the
       // edge.
-      if (high >= arc.end && slope(arc.end) > 0 && slope(arc.end + kParallel) > 0) return;
+      if (high >= arc.end && slope(arc.end) > 0 &&
+          (slope(arc.end + kParallel) > 0 || !touches_flat(arc.direction(arc.end)))) {
+        return;
+      }
     } else {
       low = std::max(0.0, from - (slope(from - kBeside) > 0 ? kBeside : step));
       for (; low > 0 && !(slope(low) > 0); low = std::max(0.0, low - step)) high = low;
@@ -384,6 +400,13 @@ class CurvedOnTriangle {
     return query_.a.kind() == ShapeKind::kCylinder &&
            std::abs(n.dot(query_.pose_sa.rotation.col(2))) < kParallel;
   }
+  bool touches_flat(const Vector3d& n) const { return is_on_end(n) || is_on_mantle(n); }
+  /// In S.
+  Vector3d normal_of(const ContactCandidate& candidate) const {
+    const Touch touch =
+        evaluate_touch(candidate, query_.a, query_.pose_a, query_.surface_shape, query_.pose_s);
+    return query_.pose_s.rotation.transpose() * touch.normal;
+  }
   ContactFeature mantle() const {
     return make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), query_.a.half().x());
   }
@@ -494,9 +517,9 @@ class CurvedOnTriangle {
            along.cross(axis).norm() < kNearlyParallel;
   }
 
-  /// Rims over the edge, its ends beside the mantle, and what is nearest of both in between. Rims
-  /// roll along with the cylinder, and the next triangle has the end of an edge that goes on
-  /// straight.
+  /// Rims over the edge, its ends beside the mantle, and what is nearest of both in between, where
+  /// the edge pushes that way. Rims roll along with the cylinder, and the next triangle has the end
+  /// of an edge that goes on straight.
   void add_edge_along_mantle(int half_edge, const Vector3d& n, const Vector3d& along,
                              double length) {
     const int k = half_edge % 3;
@@ -507,18 +530,21 @@ class CurvedOnTriangle {
       const double z = end == 0 ? -half : half;
       const double place = (z - axis.dot(start - query_.center)) / cosine;
       if (place < -query_.tolerance || place > length + query_.tolerance) continue;
-      add_candidate(
-          query_,
-          {.a = make_circle_feature({0, 0, z}, Vector3d::UnitZ(), query_.a.half().x()), .b = line},
-          code(FeatureCode::Kind::kRim, end), surface_edge_code(query_, half_edge));
+      const ContactCandidate rim{
+          .a = make_circle_feature({0, 0, z}, Vector3d::UnitZ(), query_.a.half().x()), .b = line};
+      if (!edge_allows(query_, half_edge, normal_of(rim), kStrict)) continue;
+      add_candidate(query_, rim, code(FeatureCode::Kind::kRim, end),
+                    surface_edge_code(query_, half_edge));
     }
     for (const int corner : {k, (k + 1) % 3}) {
       const bool goes_on =
           query_.surface.vertex_kind(t_.ids[corner]) == TriangleSurface::VertexKind::kStraight;
       const bool is_beside = std::abs(axis.dot(t_.corners[corner] - query_.center)) <= half;
       if (goes_on || !is_beside) continue;
-      add_candidate(query_, {.a = mantle(), .b = make_point_feature(t_.corners[corner])},
-                    code(FeatureCode::Kind::kEdge, 0), surface_vertex_code(t_.ids[corner]));
+      const ContactCandidate beside{.a = mantle(), .b = make_point_feature(t_.corners[corner])};
+      if (!vertex_allows(query_, t_.ids[corner], normal_of(beside), kStrict)) continue;
+      add_candidate(query_, beside, code(FeatureCode::Kind::kEdge, 0),
+                    surface_vertex_code(t_.ids[corner]));
     }
     const bool may_cross = is_on_mantle(n) && along.cross(axis).norm() > 1e-6;
     if (may_cross) add_crossing(half_edge, n, along);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "stiction/geometry/gjk.h"
@@ -27,22 +28,25 @@ double leave_ball(const Vector& p, const Vector& d, double r) {
 }
 
 /// [m] How far a point of the shape is from its surface along d, a unit vector, both in its frame.
-/// Negative for one that is beside the shape, by what the search of common points leaves.
-double way_out(const CollisionShape& a, const Vector3d& p, const Vector3d& d) {
+/// The point may be beside the shape by `tolerance`, which the search of common points leaves: a
+/// side that is along d ends the way only where that is further beyond it.
+double way_out(const CollisionShape& a, const Vector3d& p, const Vector3d& d, double tolerance) {
   const Vector3d& half = a.half();
   if (a.kind() == ShapeKind::kEllipsoid) {
     return leave_ball<Vector3d>(p.cwiseQuotient(half), d.cwiseQuotient(half), 1);
   }
   if (a.kind() == ShapeKind::kCylinder) {
-    const double through_mantle = leave_ball<Eigen::Vector2d>(p.head<2>(), d.head<2>(), half.x());
-    const double side = d.z() > 0 ? 1 : -1;
-    const double through_end = d.z() != 0 ? (half.z() - side * p.z()) / std::abs(d.z()) : kInfinity;
+    const double through_mantle =
+        leave_ball<Eigen::Vector2d>(p.head<2>(), d.head<2>(), half.x() + tolerance);
+    const double inside = std::max(0.0, half.z() - (d.z() > 0 ? p.z() : -p.z()));
+    const double through_end = d.z() != 0 ? (inside + tolerance) / std::abs(d.z()) : kInfinity;
     return std::min(through_mantle, through_end);
   }
   double way = kInfinity;
   for (const Polytope::Face& face : a.polytope()->faces()) {
     const double towards = face.normal.dot(d);
-    if (towards > 0) way = std::min(way, (face.offset - face.normal.dot(p)) / towards);
+    const double inside = std::max(0.0, face.offset - face.normal.dot(p));
+    if (towards > 0) way = std::min(way, (inside + tolerance) / towards);
   }
   return way;
 }
@@ -53,7 +57,8 @@ Vector3d surface_below(const SurfaceQuery& query, const Vector3d& point, const V
     return lowest_of_a(query, n);
   }
   const Eigen::Matrix3d back = query.pose_sa.rotation.transpose();
-  const double way = way_out(query.a, back * (point - query.pose_sa.position), -(back * n));
+  const double way =
+      way_out(query.a, back * (point - query.pose_sa.position), -(back * n), query.tolerance);
   return point - way * n;
 }
 
@@ -69,8 +74,10 @@ void add_below(SurfaceQuery& query, const Vector3d& point, const Vector3d& place
 bool has_touching_contact(const SurfaceQuery& query, const NearTriangle& near) {
   const std::array<Vector3d, 3> corners = query.surface.corners(near.index);
   const std::vector<SurfaceCandidate>& all = query.workspace.candidates;
+  const auto region = static_cast<std::uint32_t>(query.surface.region(near.index));
   return std::any_of(all.begin(), all.end(), [&](const SurfaceCandidate& item) {
     if (item.candidate.gap > touching_distance(query)) return false;
+    if (item.rank == 0 && item.feature == region) return true;  // all of its plane
     const Vector3d place =
         query.pose_s.rotation.transpose() * (item.candidate.point - query.pose_s.position);
     return (find_nearest_on_triangle(place, corners).point - place).norm() <=
@@ -91,8 +98,8 @@ bool is_only_touched(const SurfaceQuery& query, const NearTriangle& near) {
   });
 }
 
-/// A point that the shape and a triangle have in common, if they overlap.
-Vector3d find_common_point(const SurfaceQuery& query, const TriangleView& t) {
+/// The nearest points of the shape and a triangle; the same, if they overlap.
+Simplex find_common_points(const SurfaceQuery& query, const TriangleView& t) {
   const auto support = [&](const Vector3d& v) {
     DifferencePoint point;
     point.a = lowest_of_a(query, v);
@@ -104,8 +111,7 @@ Vector3d find_common_point(const SurfaceQuery& query, const TriangleView& t) {
   };
   Vector3d guess = query.center - (t.corners[0] + t.corners[1] + t.corners[2]) / 3;
   if (!(guess.squaredNorm() > 0)) guess = Vector3d::UnitZ();
-  return run_gjk(support, guess, {.relative = 1e-10, .touching = query.tolerance})
-      .simplex.point_b();
+  return run_gjk(support, guess, {.relative = 1e-10, .touching = query.tolerance}).simplex;
 }
 
 /// [-] How much of a way that begins over the triangle is over it.
@@ -165,9 +171,38 @@ void collect_cut(SurfaceQuery& query) {
   }
   if (best == nullptr) return;
   const TriangleView t(query, best->index);
-  const Vector3d n = normal_of(*best), common = find_common_point(query, t);
+  const Vector3d n = normal_of(*best), common = find_common_points(query, t).point_b();
   const Vector3d way = lowest_of_a(query, n) - common;
   add_below(query, common + share_over(query, t, common, way) * way, t.corners[0], n, t.index);
+}
+
+/// The least gap is the distance. Where a corner is beside a face or a side by less than a tie,
+/// that was taken for as good, but has its contacts elsewhere: then the points nearest to each
+/// other. Where they touch, along the best axis of their triangle, else its normal.
+void collect_nearest(SurfaceQuery& query) {
+  const NearTriangle* best = nullptr;
+  double least = query.distance + 2 * query.distance_tie;
+  Vector3d on_shape, on_triangle;
+  for (const NearTriangle& near : query.workspace.triangles) {
+    if (!near.is_front || !query.surface.has_area(near.index)) continue;
+    const Simplex nearest = find_common_points(query, TriangleView(query, near.index));
+    const Vector3d p = nearest.point_a(), q = nearest.point_b();
+    if (!((p - q).norm() < least)) continue;
+    best = &near;
+    least = (p - q).norm();
+    on_shape = p;
+    on_triangle = q;
+  }
+  if (best == nullptr) return;
+  Vector3d n = query.region_side(*best) * query.surface.normal(best->index);
+  for (const OverlapAxis& axis : query.workspace.overlaps) {
+    if (axis.near.index == best->index) n = axis.n;
+  }
+  if (query.distance > 0) n = (on_shape - on_triangle).normalized();
+  add_candidate(query,
+                {.a = point_of_a(query, on_shape, 0), .b = make_plane_feature(on_triangle, n)},
+                {.kind = FeatureCode::Kind::kWhole, .index = 0},
+                surface_region_code(query.surface.region(best->index)));
 }
 
 }  // namespace stiction

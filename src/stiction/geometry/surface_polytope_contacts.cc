@@ -15,6 +15,7 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr double kStrict = 1e-9;
+constexpr double kRough = 1e-6;  // directions of distances are as good as these are long
 
 /// A direction and what would touch along it.
 struct SurfaceAxis {
@@ -45,6 +46,7 @@ class PolytopeOnTriangle {
     const double distance = gjk.touches ? 0 : gjk.v.norm();
     if (distance > reach + query_.tolerance) return;
     const bool is_apart = distance > tie_;
+    query_.note_distance(is_apart ? distance : 0, tie_);
     find_axes(is_apart ? distance - tie_ : -std::numeric_limits<double>::infinity());
     if (best_.kind == SurfaceAxis::Kind::kNone && gjk.touches) {
       query_.workspace.cut.push_back(near_);
@@ -68,7 +70,7 @@ class PolytopeOnTriangle {
 
   /// After all triangles have found theirs.
   void emit(const OverlapAxis& overlap) {
-    if (is_explained_by_neighbor(query_, overlap, tie_)) return;
+    if (find_explanation(query_, overlap, tie_) != nullptr) return;
     if (overlap.separation < -tie_) query_.workspace.cut.push_back(near_);
     emit(SurfaceAxis{.kind = static_cast<SurfaceAxis::Kind>(overlap.kind),
                      .separation = overlap.separation,
@@ -122,7 +124,8 @@ class PolytopeOnTriangle {
     if (!is_face) return false;
     const int t = axis.kind == SurfaceAxis::Kind::kFace ? near_.index
                                                         : query_.surface.twin(axis.half_edge) / 3;
-    const Vector3d& p = lowest(direction_of(axis));
+    // Not the lowest corner: of a side all of which is nearest it may be any one.
+    const Vector3d p = gjk.simplex.point_a();
     return !is_over_triangle(query_, TriangleView(query_, t), p, query_.tolerance) &&
            !is_over_region(query_, query_.surface.region(t), p, query_.tolerance);
   }
@@ -402,6 +405,63 @@ class PolytopeOnTriangle {
     }
   }
 
+  /// Both ends of what parallel edges, as near as the nearest points, have in common. Each is at a
+  /// corner of one of them; where the edge of the surface goes on straight the next triangle has
+  /// the end. False if there are none.
+  bool add_parallel_edges(double distance) {
+    const std::size_t before = query_.workspace.candidates.size();
+    for (int k = 0; k < 3; ++k) {
+      if (query_.surface.edge_id(3 * near_.index + k) == TriangleSurface::kNone) continue;
+      for (std::size_t e = 0; e < polytope_.edges().size(); ++e) {
+        add_if_parallel(k, static_cast<int>(e), distance);
+      }
+    }
+    return query_.workspace.candidates.size() > before;
+  }
+
+  void add_if_parallel(int k, int own, double distance) {
+    const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
+    const Vector3d& tail = points_[polytope_.edges()[own].tail];
+    const Vector3d direction = points_[polytope_.edges()[own].head] - tail;
+    const double length = edge.norm(), shorter = std::min(length, direction.norm());
+    if (!(direction.cross(edge).norm() * shorter <= tie_ * direction.norm() * length)) return;
+    const Vector3d along = edge / length, offset = tail - t_.corners[k];
+    const Vector3d across = offset - offset.dot(along) * along, n = across.normalized();
+    if (!(across.norm() <= distance + tie_)) return;
+    if (!edge_allows(query_, 3 * near_.index + k, n, kRough)) return;
+    add_ends(3 * near_.index + k, along, length, n, own);
+    note_tilted_faces(n, across.norm());
+  }
+
+  void add_ends(int half_edge, const Vector3d& along, double length, const Vector3d& n, int own) {
+    const int k = half_edge % 3;
+    const Polytope::Edge& edge = polytope_.edges()[own];
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const int vertex : {edge.tail, edge.head}) {
+      const double place = along.dot(points_[vertex] - t_.corners[k]);
+      low = std::min(low, place);
+      high = std::max(high, place);
+      if (place < -tie_ || place > length + tie_) continue;
+      add_candidate(
+          query_,
+          {.a = point_of_a(query_, points_[vertex], 0), .b = make_plane_feature(t_.corners[k], n)},
+          {FeatureCode::Kind::kVertex, static_cast<std::uint32_t>(vertex)},
+          surface_edge_code(query_, half_edge));
+    }
+    for (const int corner : {k, (k + 1) % 3}) {
+      const double place = corner == k ? 0 : length;
+      if (query_.surface.vertex_kind(t_.ids[corner]) == TriangleSurface::VertexKind::kStraight ||
+          place <= low + tie_ || place >= high - tie_) {
+        continue;
+      }
+      add_candidate(query_,
+                    {.a = plane_of_a(query_, points_[edge.tail], -n),
+                     .b = make_point_feature(t_.corners[corner])},
+                    {FeatureCode::Kind::kEdge, static_cast<std::uint32_t>(own)},
+                    surface_vertex_code(t_.ids[corner]));
+    }
+  }
+
   /// No flat feature is involved: corner to corner or corner to edge. A point against the plane
   /// across the distance, as for two polytopes.
   void add_nearest(const GjkResult& gjk) {
@@ -421,7 +481,7 @@ class PolytopeOnTriangle {
       }
     }
     const Vector3d n = gjk.v.normalized();
-    constexpr double kRough = 1e-6;  // the direction is as good as the distance is long
+    if (add_parallel_edges(gjk.v.norm())) return;
     int num_corners = 0, corner = 0, opposite = 0;
     for (int k = 0; k < 3; ++k) {
       if (weights[k] > 0) {

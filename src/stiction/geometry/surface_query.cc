@@ -125,7 +125,8 @@ bool is_over_region(const SurfaceQuery& query, int region, const Vector3d& p, do
   return false;
 }
 
-bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& overlap, double tie) {
+const OverlapAxis* find_explanation(const SurfaceQuery& query, const OverlapAxis& overlap,
+                                    double tie) {
   constexpr double kStrict = 1e-9;
   const std::array<Vector3d, 3> corners = query.surface.corners(overlap.near.index);
   const auto shares_vertex = [&](const OverlapAxis& other) {
@@ -139,7 +140,10 @@ bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& over
   for (const OverlapAxis& other : query.workspace.overlaps) {
     if (other.near.index == overlap.near.index) continue;
     const bool is_neighbor = shares_vertex(other);
-    if (!is_neighbor && !is_of_same_face(other)) continue;
+    // Across a face or along an edge of many triangles, too. Not of triangles elsewhere that are
+    // nearly in one plane: each of those may bear an end of what lies on them.
+    const bool is_steeper = overlap.n.dot(other.n) < kSlightTilt;
+    if (!is_neighbor && !is_of_same_face(other) && !is_steeper) continue;
     int k = 0;
     for (int i = 1; i < 3; ++i) {
       if (other.n.dot(corners[i] - corners[k]) > 0) k = i;
@@ -148,15 +152,15 @@ bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& over
     // Nowhere higher than what the other one touches with: that parts both.
     if (other.separation > overlap.separation + tie &&
         separation >= other.separation - query.tolerance) {
-      return true;
+      return &other;
     }
     if (is_neighbor && separation > overlap.separation + tie &&
         other.n.dot(query.center - corners[k]) >= -query.tolerance &&
         vertex_allows(query, overlap.ids[k], other.n, kStrict)) {
-      return true;
+      return &other;
     }
   }
-  return false;
+  return nullptr;
 }
 
 void add_candidate(SurfaceQuery& query, ContactCandidate candidate, FeatureCode code_a,

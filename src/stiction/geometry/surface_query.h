@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "stiction/geometry/collect_contacts.h"
 #include "stiction/geometry/collision_shape.h"
@@ -25,7 +26,13 @@ struct SurfaceQuery {
   SurfaceWorkspace& workspace;
   Eigen::Vector3d center;  // of a
   double tolerance = 0;    // [m] what rounding may do to positions
+  /// [m] Of the nearest triangle, 0 where that is nearer than a tie; and this tie.
+  double distance = std::numeric_limits<double>::infinity(), distance_tie = 0;
 
+  void note_distance(double of_triangle, double tie) {
+    distance = std::min(distance, of_triangle);
+    distance_tie = tie;
+  }
   /// Height of a point over the plane of a near triangle, on the side that counts.
   double height(const NearTriangle& near, const Eigen::Vector3d& point) const {
     return region_side(near) * (surface.normal(near.index).dot(point) - surface.offset(near.index));
@@ -61,10 +68,12 @@ bool is_over_triangle(const SurfaceQuery& query, const TriangleView& t, const Ei
 /// The same for some near triangle of a region.
 bool is_over_region(const SurfaceQuery& query, int region, const Eigen::Vector3d& p, double margin);
 
-/// Whether a neighbour at a vertex has found an axis that parts this triangle from the shape better
-/// than its own, and that it allows: then the neighbour's contact is the true one. (A triangle that
-/// has only a vertex on a ridge does not know the axes of the ridge.)
-bool is_explained_by_neighbor(const SurfaceQuery& query, const OverlapAxis& overlap, double tie);
+/// The axis of a neighbour at a vertex that parts this triangle from the shape better than its own,
+/// and that it allows: then the neighbour's contact is the true one. Or the axis of a triangle
+/// further away, if it is steeper and parts this one as well as that one. Null if there is none. (A
+/// triangle that has only a vertex on a ridge does not know the axes of the ridge.)
+const OverlapAxis* find_explanation(const SurfaceQuery& query, const OverlapAxis& overlap,
+                                    double tie);
 
 // Results. They fill in gap, normal and point by evaluate_touch and drop what is out of reach.
 
@@ -134,6 +143,8 @@ void collect_regions(SurfaceQuery& query, ContactList& scratch);
 /// Last resorts, where nothing else says that a is inside a solid, or cuts triangles.
 void collect_deep(SurfaceQuery& query);
 void collect_cut(SurfaceQuery& query);
+/// No contact is as near as what is nearest.
+void collect_nearest(SurfaceQuery& query);
 /// a is a plane: the corners of the surface are within reach of it.
 void collect_half_space(SurfaceQuery& query);
 

@@ -34,10 +34,12 @@ Pose plane_pose(const RegionFrame& frame) {
 }
 
 /// The lowest point of the rim of a cylinder, which stands for the fixed points next to it, is not
-/// over the region: those that are count themselves.
+/// over the region: those that are count themselves. Not where it lies: its mantle knows what is
+/// over the region, and fixed points would be knobs on a wheel.
 void add_points_of_rim(SurfaceQuery& query, const RegionFrame& frame) {
   const CylinderParts parts(query.a);
   const Vector3d down = -(query.pose_sa.rotation.transpose() * frame.normal);
+  if (std::abs(down.z()) < std::sqrt(0.5)) return;
   const int end = down.z() > 0 ? 1 : 0;
   for (int k = 0; k < kNumRimPoints; ++k) {
     const Vector3d point = query.pose_sa * parts.rim_point(end, k);

@@ -209,8 +209,21 @@ struct Axis {
   double length = 0, radius = 0;
 };
 
+/// Along n the edge is seen from the side of the sheet that counts: a valley is a ridge from below,
+/// and what has sunk into the valley has not come from there.
+bool is_seen_along(const SurfaceQuery& query, const NearTriangle& near, int half_edge,
+                   const Vector3d& n) {
+  const TriangleSurface& surface = query.surface;
+  if (surface.is_solid(near.index) || surface.twin(half_edge) < 0) return true;
+  const NearTriangle across = neighbor_across(query, near, half_edge);
+  const Vector3d outward = query.region_side(near) * surface.normal(near.index) +
+                           query.region_side(across) * surface.normal(across.index);
+  return n.dot(outward) >= -kStrict;
+}
+
 /// Axis against an edge of the surface, where both are nearest to each other between their ends.
-void collect_axis_on_edge(SurfaceQuery& query, const TriangleView& t, int k, const Axis& axis) {
+void collect_axis_on_edge(SurfaceQuery& query, const NearTriangle& near, const TriangleView& t,
+                          int k, const Axis& axis) {
   const int half_edge = 3 * t.index + k;
   const Vector3d edge = t.corners[(k + 1) % 3] - t.corners[k];
   const double edge_length = edge.norm();
@@ -230,6 +243,7 @@ void collect_axis_on_edge(SurfaceQuery& query, const TriangleView& t, int k, con
     if (distance < -axis.radius || distance - axis.radius > query.options.reach) continue;
     const double slack = distance > 0 && is_convex_edge(query, half_edge) ? kTilted : kStrict;
     if (!edge_allows(query, half_edge, n, slack)) continue;
+    if (!is_seen_along(query, near, half_edge, n)) continue;
     // Around a rim both directions are allowed: the axis is before it, not beyond.
     if (distance < 0 && edge_allows(query, half_edge, -n, kStrict)) continue;
     const SurfaceLine line = line_of_edge(query, half_edge);
@@ -277,7 +291,7 @@ void collect_axis(SurfaceQuery& query, const Axis& axis) {
     const TriangleView t(query, near.index);
     for (int k = 0; k < 3; ++k) {
       if (query.surface.edge_id(3 * near.index + k) == TriangleSurface::kNone) continue;
-      collect_axis_on_edge(query, t, k, axis);
+      collect_axis_on_edge(query, near, t, k, axis);
     }
     for (int k = 0; k < 3; ++k) {
       if (query.surface.vertex_kind(t.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
