@@ -132,7 +132,7 @@ class SweepPacks {
     int num_packs() const { return static_cast<int>(count.size()); }
     void clear();
     int find_room(int pack);
-    void add(int contact, int pack);
+    void add(int number, int pack);
   };
   void form_task(std::span<const int> contacts, TaskPacks& packs);
   void append_packs(const TaskPacks& packs);
