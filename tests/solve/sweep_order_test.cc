@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stiction/base/worker_pool.h"
+#include "stiction/problem/certificate.h"
 #include "stiction/solve/auto_solver.h"
 #include "stiction/solve/body_newton.h"
 #include "stiction/solve/jointed_sweeps.h"
@@ -90,6 +91,68 @@ TEST(SweepOrder, VisitsEveryUnitOnceAndSharesNoBody) {
   expect_valid(testing::sphere_grid({.count = {2, 2, 2}}), 1);
 }
 
+/// A row of logs, each touching the next at both ends.
+StepProblem row_of_logs(int count, double mu = 0.3) {
+  StepProblem problem;
+  for (int k = 0; k < count; ++k) {
+    const int block = problem.num_blocks();
+    problem.add_mass_block(6).setIdentity();
+    for (int i = 0; i < 6; ++i) problem.p.at(6 * block + i) = std::sin(5 * block + i);
+    for (const double end : {-1.0, 1.0}) {
+      if (k == 0) continue;
+      problem.add_contact(
+          {.num_tangents = 2, .mu = mu, .section = FrictionSection::disc(), .key = 0});
+      for (const double side : {-1.0, 1.0}) {
+        RowMatrixMap rows = problem.contacts.add_entry(side < 0 ? block - 1 : block, 6);
+        const Eigen::Vector3d arm(-side, end, 0);
+        for (int i = 0; i < 3; ++i) {
+          rows(i, i) = side;
+          rows.row(i).tail<3>() = side * arm.cross(Eigen::Vector3d::Unit(i));
+        }
+      }
+    }
+  }
+  return problem;
+}
+
+/// One after the other, every contact would be alone in its pack. A group takes every second pair
+/// of logs at most, and eight contacts.
+TEST(SweepOrder, GroupsWhatWouldWaitForEachOther) {
+  ContactBlocks blocks;
+  const StepProblem problem = row_of_logs(60);
+  ASSERT_TRUE(blocks.assemble(problem));
+  SweepOrder order;
+  order.find(blocks);
+  std::vector<int> visits(blocks.num_units(), 0);
+  int num_groups = 1;
+  std::set<int> bodies;
+  for (const int unit : order.units()) {
+    ++visits[unit];
+    std::vector<int> own;
+    for (int e = blocks.unit(unit).entry_begin; e < blocks.unit(unit + 1).entry_begin; ++e)
+      own.push_back(blocks.entry(e).block);
+    if (std::any_of(own.begin(), own.end(), [&](int body) { return bodies.contains(body); })) {
+      ++num_groups;
+      bodies.clear();
+    }
+    bodies.insert(own.begin(), own.end());
+  }
+  EXPECT_EQ(visits, std::vector<int>(blocks.num_units(), 1));
+  EXPECT_GE(8 * num_groups, blocks.num_units());
+  EXPECT_LE(8 * num_groups, 2 * blocks.num_units());
+}
+
+/// They reach the answer, whatever order that is; with the bits of any number of threads.
+TEST(SweepOrder, SolvesWhatIsGrouped) {
+  const StepProblem problem = row_of_logs(60);
+  for (const double tolerance : {1e-4, 1e-6, 1e-9}) {
+    StepSolution solution;
+    NsgsSolver solver({.tolerance = tolerance, .max_iterations = 5000});
+    EXPECT_EQ(solver.solve(problem, solution).status, SolverStatus::kConverged);
+    EXPECT_LE(certify(problem, solution).residual(), tolerance);
+  }
+}
+
 /// What one of two threads visits, the border in the middle with the slabs before it, and the
 /// other.
 TEST(SweepOrder, GivesTwoThreadsAsMuch) {
@@ -120,6 +183,7 @@ TEST(SweepOrder, KeepsTheOrderOfSmallAndOfCoupledProblems) {
     EXPECT_EQ(order.num_phases(), 1);
     EXPECT_EQ(order.num_tasks(0), 1);
     EXPECT_EQ(static_cast<int>(order.task(0, 0).size()), blocks.num_units());
+    EXPECT_TRUE(std::is_sorted(order.units().begin(), order.units().end()));
   }
 }
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
+#include "stiction/base/infinity.h"
 #include "stiction/geometry/gjk.h"
 #include "stiction/geometry/surface_query.h"
 
@@ -15,8 +15,6 @@ namespace stiction {
 namespace {
 
 using Eigen::Vector3d;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The larger t with |p + t d| = r, for p within r.
 template <typename Vector>

@@ -56,17 +56,20 @@ void add_three_rows(const double* factor, const double* jacobian, const Pair* re
 /// the diagonal of what is added.
 void add_symmetric_products(const double* jacobian, const double* reciprocals, double* W,
                             double* squares) {
-  double sum[6] = {};
-  for (int k = 0; k < 6; ++k) {
-    const double x = jacobian[k] * reciprocals[k], y = jacobian[6 + k] * reciprocals[k],
-                 z = jacobian[12 + k] * reciprocals[k];
-    sum[0] += jacobian[k] * x;
-    sum[1] += jacobian[k] * y;
-    sum[2] += jacobian[k] * z;
-    sum[3] += jacobian[6 + k] * y;
-    sum[4] += jacobian[6 + k] * z;
-    sum[5] += jacobian[12 + k] * z;
+  Pair sums[6] = {};
+  for (int k = 0; k < 6; k += 2) {
+    const Pair a = load_pair(jacobian + k), b = load_pair(jacobian + 6 + k),
+               c = load_pair(jacobian + 12 + k), factor = load_pair(reciprocals + k);
+    const Pair x = a * factor, y = b * factor, z = c * factor;
+    sums[0] += a * x;
+    sums[1] += a * y;
+    sums[2] += a * z;
+    sums[3] += b * y;
+    sums[4] += b * z;
+    sums[5] += c * z;
   }
+  double sum[6];
+  for (int k = 0; k < 6; ++k) sum[k] = sum_of(sums[k]);
   constexpr int kPlace[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
   for (int k = 0; k < 9; ++k) W[k] += sum[kPlace[k]];
   squares[0] = sum[0];
@@ -502,8 +505,8 @@ void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
   if (!has_impulses) return;
   run_numbers(workers_, num_blocks(), kBodyGrain, [&](int begin, int end) {
     for (int b = begin; b < end; ++b) {
-      if (b + 2 < end) ask_for_meetings(b + 2);
-      if (b + 1 < end) ask_for_pieces(b + 1, x);
+      if (is_large() && b + 2 < end) ask_for_meetings(b + 2);
+      if (is_large() && b + 1 < end) ask_for_pieces(b + 1, x);
       push_block(b, x, w);
     }
   });

@@ -108,6 +108,8 @@ class ContactBlocks {
   /// Who shares out the work on this layout; none: one thread does it.
   WorkerPool* workers() const { return workers_; }
 
+  /// Whether it is too large for the cache of a core, so that numbers should be asked for ahead.
+  bool is_large() const { return num_units() > 500; }
   /// Asks for the numbers of a contact, unit num_bilateral() + j, which will be read soon.
   void ask_for(int j) const;
 

@@ -14,10 +14,18 @@
 // nothing. Within a task units keep their order. All of it follows from the problem alone: the
 // sweep is the same for any number of threads, one included.
 //
+// A small problem is one task. Its units keep their order, too, unless most of them wait for each
+// other, as in a row of logs where every contact shares a body with the one before: sweeps in packs
+// (sweep_packs.h) would leave most lanes empty. There units go by groups that share no body, and a
+// unit may get ahead of a few others of its bodies: what a column carries still gets down most of
+// it in a sweep.
+//
 // Colours of pairs of bodies would take a phase per neighbour of a body, and what a column carries
 // would get down only two bodies per sweep (docs/decisions/0024-sweeps-by-slabs.md).
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,8 +36,7 @@ namespace stiction {
 
 class SweepOrder {
  public:
-  /// Small problems, and those whose rows are coupled directly, keep the order of their units: one
-  /// phase of one task.
+  /// Small problems, and those whose rows are coupled directly, are one phase of one task.
   void find(const ContactBlocks& blocks);
 
   /// The same order of those units of `whole` that are in.
@@ -51,7 +58,7 @@ class SweepOrder {
   int border_task(int slab) const {
     return slab % 2 == 1 ? slab / 2 : num_odd_borders() + num_slabs() + slab / 2;
   }
-  /// Units of a task, in their order.
+  /// Units of a task, in the order of the sweep.
   std::span<const int> task(int number) const {
     const int first = task_start_[number];
     return std::span(units_).subspan(first, task_start_[number + 1] - first);
@@ -63,13 +70,35 @@ class SweepOrder {
   std::span<const int> units() const { return units_; }
 
  private:
+  /// Lanes of a pack in single precision.
+  static constexpr int kGroupSize = 8;
+  static constexpr int kMaskSize = 64;
+
   int num_odd_borders() const { return (num_slabs() - 1) / 2; }
   int number_layers(const ContactBlocks& blocks, int first);
   void find_layers(const ContactBlocks& blocks);
   void form_slabs(const ContactBlocks& blocks, int num_slabs);
   std::pair<int, int> find_layers_of(const ContactBlocks& blocks, int unit) const;
   void place_units(const ContactBlocks& blocks);
-  void keep_order(const ContactBlocks& blocks);
+  void form_one_task(const ContactBlocks& blocks);
+  int count_steps(const ContactBlocks& blocks);
+  void form_groups(const ContactBlocks& blocks);
+
+  int find_room(int group);
+  void place_by_groups();
+
+  /// Groups that a body is in.
+  struct Stay {
+    int end = 0;             // behind the last one
+    int base = 0;            // earlier ones do not matter any more
+    std::uint64_t mask = 0;  // bit k: it is in group base + k
+
+    /// Bit k: it is in group first + k.
+    std::uint64_t from(int first) const {
+      return first - base < kMaskSize ? mask >> (first - base) : 0;
+    }
+    void add(int group);
+  };
 
   std::vector<int> units_, task_start_, phase_start_{0};
   std::vector<int> layer_;  // of a body; of a component they follow those of the one before
@@ -77,6 +106,9 @@ class SweepOrder {
   std::vector<int> slab_;   // of a layer
   std::vector<int> task_;   // of a unit
   std::vector<int> weight_;
+  std::vector<Stay> stay_;              // of a body
+  std::vector<int> group_;              // of a unit
+  std::vector<int> group_size_, room_;  // of a group: units, and where to look for room
   int num_layers_ = 0, num_slabs_ = 0;
 };
 

@@ -305,7 +305,7 @@ template <class Real>
 void SweepPacks<Real>::fill_pack(int p) {
   Pack& pack = packs_[p];
   for (int lane = 0; lane < count_[p]; ++lane) {
-    ask_for(p, lane + kAhead);
+    if (blocks_->is_large()) ask_for(p, lane + kAhead);
     fill_lane(p, lane);
   }
   for (int lane = count_[p]; lane < kLanes; ++lane)
@@ -342,34 +342,38 @@ void SweepPacks<Real>::fill_lane(int p, int lane) {
   for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e) {
     const int side = e - unit.entry_begin, body = ends_[contact].body[side];
     pack.place[side][lane] = static_cast<std::ptrdiff_t>(kLineSize) * body;
-    alignas(16) double piece[3 * kBodySize];
-    scale_piece(bodies_[body], blocks.entry(e).jacobian, piece);
-    for (double& number : piece) number *= unit_of_rows;
+    const auto store = [&](int a, int k, double number) {
+      pack.J[a][side * kBodySize + k][lane] = static_cast<Real>(number);
+    };
+    const double* jacobian = blocks.entry(e).jacobian;
+    if (bodies_[body].factor < 0) {
+      for (int k = 0; k < kBodySize; ++k) {
+        const double factor = bodies_[body].reciprocal[k] * unit_of_rows;
+        for (int a = 0; a < 3; ++a) store(a, k, jacobian[a * kBodySize + k] * factor);
+      }
+      continue;
+    }
+    double piece[3 * kBodySize];
+    scale_piece(bodies_[body], jacobian, piece);
     for (int a = 0; a < 3; ++a)
-      for (int k = 0; k < kBodySize; ++k)
-        pack.J[a][side * kBodySize + k][lane] = static_cast<Real>(piece[a * kBodySize + k]);
+      for (int k = 0; k < kBodySize; ++k) store(a, k, piece[a * kBodySize + k] * unit_of_rows);
   }
+  const double of_bias = unit_of_rows / unit_, inverse_square = 1 / square;
   for (int a = 0, k = 0; a < 3; ++a) {
-    pack.bias[a][lane] = static_cast<Real>(blocks.bias(unit.row + a) * unit_of_rows / unit_);
+    pack.bias[a][lane] = static_cast<Real>(blocks.bias(unit.row + a) * of_bias);
     pack.compliance[a][lane] = static_cast<Real>(blocks.compliance(unit.row + a) * square);
     for (int b = a; b < 3; ++b, ++k) {
       pack.W[k][lane] = static_cast<Real>(law.W(a, b) * square);
-      pack.inverse[k][lane] = static_cast<Real>(law.inverse(a, b) / square);
+      pack.inverse[k][lane] = static_cast<Real>(law.inverse(a, b) * inverse_square);
     }
   }
   pack.mu[lane] = static_cast<Real>(law.mu());
   pack.rate[lane] = 0;
 }
 
-/// J L⁻ᵀ.
+/// J L⁻ᵀ of a body whose mass has a factor.
 template <class Real>
 void SweepPacks<Real>::scale_piece(const Body& body, const double* jacobian, double* out) const {
-  if (body.factor < 0) {
-    for (int a = 0; a < 3; ++a)
-      for (int k = 0; k < kBodySize; ++k)
-        out[a * kBodySize + k] = jacobian[a * kBodySize + k] * body.reciprocal[k];
-    return;
-  }
   for (int a = 0; a < 3; ++a, jacobian += kBodySize, out += kBodySize)
     for (int k = 0; k < kBodySize; ++k) {
       double sum = jacobian[k];

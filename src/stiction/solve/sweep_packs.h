@@ -2,7 +2,7 @@
 // double precision, eight in single. For problems that consist of contacts between rigid bodies
 // with friction discs and nothing else: piles, walls, heaps of logs.
 //
-// A sweep in packs computes what one in the order of the units computes. A pack holds contacts that
+// A sweep in packs computes what one in the order of SweepOrder computes. A pack holds contacts that
 // share no body, and of two contacts that share one the earlier is in an earlier pack: whoever is
 // visited finds the velocities that it would have found. Contacts of a task (sweep_order.h) go, one
 // after the other, into the first pack with room behind all packs of their bodies.
