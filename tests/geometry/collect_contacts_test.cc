@@ -595,6 +595,71 @@ TEST(CollectContacts, SwappingTheShapesMirrorsTheContacts) {
   }
 }
 
+/// Two of one rank, along each other's axes: several directions are equally good, and faces lie on
+/// faces of the same direction. Near touching, or up to a tenth of the size inside each other.
+PlacedPair pair_with_ties(Random& random, ShapeKind kind_a, ShapeKind kind_b) {
+  PlacedPair pair{.a = random_shape(random, kind_a, random.uniform(0.3, 1), 0.3),
+                  .b = random_shape(random, kind_b, 1, 0.3),
+                  .pose_a = {random_vector(random), random_rotation(random)},
+                  .pose_b = {random_vector(random), random_rotation(random)}};
+  const int turns = random.integer(0, 2);
+  for (int axis = 0; axis < 3; ++axis) {
+    pair.pose_a.rotation.col(axis) = pair.pose_b.rotation.col((axis + turns) % 3);
+  }
+  const SignedDistance d =
+      compute_distance(CollisionShape(pair.a), pair.pose_a, CollisionShape(pair.b), pair.pose_b);
+  pair.pose_a.position += (-random.chance(0.5) * random.uniform(0, 0.1) - d.gap) * d.normal;
+  return pair;
+}
+
+// What is found is not nearly the same but the same: both calls are one, seen from either side.
+TEST(CollectContacts, SwappingShapesOfOneRankDecidesNoTies) {
+  constexpr ShapeKind kPairs[][2] = {
+      {ShapeKind::kCapsule, ShapeKind::kCapsule},   {ShapeKind::kBox, ShapeKind::kBox},
+      {ShapeKind::kBox, ShapeKind::kConvex},        {ShapeKind::kConvex, ShapeKind::kConvex},
+      {ShapeKind::kCylinder, ShapeKind::kCylinder}, {ShapeKind::kEllipsoid, ShapeKind::kEllipsoid}};
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    Random random(seed);
+    const auto& kinds = kPairs[seed % 6];
+    const PlacedPair pair = pair_with_ties(random, kinds[0], kinds[1]);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const CollisionShape a(pair.a), b(pair.b);
+    const ContactOptions options{.reach = 1e-2, .wants_alternatives = true};
+    const ContactList list = contacts_of(a, pair.pose_a, b, pair.pose_b, options);
+    const ContactList mirrored = contacts_of(b, pair.pose_b, a, pair.pose_a, options);
+    ASSERT_EQ(list.candidates.size(), mirrored.candidates.size());
+    for (std::size_t k = 0; k < list.candidates.size(); ++k) {
+      const ContactCandidate other = swapped(mirrored.candidates[k]);
+      ASSERT_EQ(list.candidates[k].id, other.id);
+      ASSERT_EQ(list.candidates[k].gap, other.gap);
+      ASSERT_EQ(list.candidates[k].normal, other.normal);
+      ASSERT_EQ(list.candidates[k].point, other.point);
+    }
+    const SignedDistance one = compute_distance(a, pair.pose_a, b, pair.pose_b);
+    const SignedDistance two = compute_distance(b, pair.pose_b, a, pair.pose_a);
+    ASSERT_EQ(one.gap, two.gap);
+    ASSERT_EQ(one.normal, -two.normal);
+  }
+}
+
+TEST(CollectContacts, OrderOfShapesIsThatOfTheirMeasuresAtEveryScale) {
+  // Alike in size and ball, told apart all the same; and a hull from its mirror image.
+  const Shape long_box = Box{{3, 2, 1}}, other_box = Box{{1, 2, 3}};
+  Convex hull{
+      .points = {{1, 0, 0}, {-1, 0, 0}, {0.3, 1, 0}, {0.1, -1, 0.2}, {0, 0, 1}, {0, 0, -1}}};
+  Convex mirrored = hull;
+  for (Vector3d& point : mirrored.points) point.y() = -point.y();
+  for (const double scale : {1e-3, 1.0, 7.0, 1e3}) {
+    const CollisionShape a(scaled(long_box, scale)), b(scaled(other_box, scale));
+    EXPECT_TRUE(precedes(a, b));
+    EXPECT_FALSE(precedes(b, a));
+    const CollisionShape c(scaled(Shape(hull), scale)), d(scaled(Shape(mirrored), scale));
+    EXPECT_NE(precedes(c, d), precedes(d, c));
+    EXPECT_EQ(precedes(c, d), precedes(CollisionShape(hull), CollisionShape(mirrored)));
+    EXPECT_FALSE(precedes(c, CollisionShape(scaled(Shape(hull), scale))));
+  }
+}
+
 TEST(CollectContacts, TurningAndScalingTheWorldChangesNoIds) {
   for (unsigned seed = 0; seed < 1000; ++seed) {
     Random random(seed);

@@ -114,7 +114,8 @@ void collect_contacts(const CollisionShape& a, const Pose& pose_a, const Collisi
   const bool has_surface = !a.is_convex() || !b.is_convex();
   if (a.kind() == ShapeKind::kPlane && b.kind() == ShapeKind::kPlane) return;
   if (!a.is_convex() && !b.is_convex()) return;
-  const bool swaps = rank_of(a.kind()) > rank_of(b.kind());
+  const int rank_a = rank_of(a.kind()), rank_b = rank_of(b.kind());
+  const bool swaps = rank_a > rank_b || (rank_a == rank_b && precedes(b, a));
   const std::size_t first = out.candidates.size();
   const auto collect = has_surface ? collect_surface_contacts : collect_convex;
   if (!swaps) {

@@ -69,8 +69,9 @@ struct ContactWorkspace {
 
 /// Appends the candidates and patches of one pair: none if the shapes are further apart than
 /// `reach`. Pairs of convex shapes have one group, pairs with a mesh or a height field one for each
-/// touched feature of it. Pairs of two planes and of two surfaces have no contacts. Does not
-/// allocate once the storage has grown.
+/// touched feature of it. Which of the two is a decides nothing, unless their measures are the
+/// same: swapped, the same contacts are found, seen from the other side. Pairs of two planes and of
+/// two surfaces have no contacts. Does not allocate once the storage has grown.
 void collect_contacts(const CollisionShape& a, const Pose& pose_a, const CollisionShape& b,
                       const Pose& pose_b, const ContactOptions& options,
                       ContactWorkspace& workspace, ContactList& out);

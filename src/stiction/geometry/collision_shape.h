@@ -55,6 +55,11 @@ class CollisionShape {
   const Eigen::Vector3d& center() const { return center_; }
   /// [m] of a ball about center() that holds the shape; infinite for planes.
   double bounding_radius() const { return bounding_radius_; }
+  /// [m] Tells shapes apart by their measures alone and scales with them. Where two shapes are of
+  /// one rank, that of the larger number is a, whichever was named first: else ties between
+  /// directions are broken otherwise for (a, b) than for (b, a). A choice by poses would change
+  /// from step to step.
+  double precedence() const { return precedence_; }
   /// [m] half sides, for boxes; (r, r, half length) for cylinders, radii for ellipsoids; (0, 0,
   /// half length) for capsules; 0 for others.
   const Eigen::Vector3d& half() const { return half_; }
@@ -78,7 +83,7 @@ class CollisionShape {
  private:
   // What every pair reads comes first, so that it shares two lines of the cache.
   ShapeKind kind_ = ShapeKind::kSphere;
-  double size_ = 0, bounding_radius_ = 0, core_radius_ = 0;
+  double size_ = 0, bounding_radius_ = 0, core_radius_ = 0, precedence_ = 0;
   Eigen::Vector3d center_ = Eigen::Vector3d::Zero();
   Eigen::Vector3d half_ = Eigen::Vector3d::Zero();
   Eigen::Vector3d half_extent_ = Eigen::Vector3d::Zero();  // [m] of the box around the shape
@@ -86,6 +91,11 @@ class CollisionShape {
   std::shared_ptr<const TriangleSurface> surface_;
   std::shared_ptr<const Shape> shape_;
 };
+
+/// Whether b is to be taken as a, where nothing else orders them.
+inline bool precedes(const CollisionShape& b, const CollisionShape& a) {
+  return b.precedence() > a.precedence();
+}
 
 /// Defined with TriangleSurface. For height-field and mesh without fault.
 std::shared_ptr<const TriangleSurface> make_triangle_surface(const Shape& shape);

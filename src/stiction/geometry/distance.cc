@@ -34,7 +34,8 @@ SignedDistance compute_distance(const CollisionShape& a, const Pose& pose_a,
 
 SignedDistance compute_distance_within(const CollisionShape& a, const Pose& pose_a,
                                        const CollisionShape& b, const Pose& pose_b, double reach) {
-  if (a.kind() <= b.kind()) return compute_ordered(a, pose_a, b, pose_b, reach);
+  const bool swaps = a.kind() > b.kind() || (a.kind() == b.kind() && precedes(b, a));
+  if (!swaps) return compute_ordered(a, pose_a, b, pose_b, reach);
   const SignedDistance swapped = compute_ordered(b, pose_b, a, pose_a, reach);
   return {swapped.gap, -swapped.normal, swapped.point_b, swapped.point_a};
 }

@@ -24,7 +24,8 @@ struct SignedDistance {
 /// Both convex (see CollisionShape::is_convex). Accurate to 1e-12 of the larger size (or of the
 /// distance, if that is larger) for pairs with a closed form and for polytopes, to 1e-9 for others.
 /// Where several directions are equally good (coincident centres) one of them is returned, always
-/// the same for the same input. Swapping a and b flips the normal.
+/// the same for the same input. Swapping a and b flips the normal; where there are several such
+/// directions, unless the measures of both are the same.
 ///
 /// Two half-spaces have a finite gap only if their normals are opposite; else they overlap without
 /// end and the gap is −∞, the normal that of b, the points those of the two planes next to the
