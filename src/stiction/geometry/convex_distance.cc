@@ -15,6 +15,13 @@ using Eigen::Vector3d;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
+/// [m] A part of the size. Where one of both is much smaller, that part would count beside it: a
+/// part of the smaller one then, but not less than what doubles leave of the larger.
+double part_of_sizes(const ConvexPair& pair, double part) {
+  const double smaller = std::min(pair.a().size(), pair.b().size());
+  return std::min(part * pair.size(), 1e2 * part * smaller + 1e2 * kEpsilon * pair.size());
+}
+
 bool is_round(const CollisionShape& shape) {
   return shape.kind() == ShapeKind::kCylinder || shape.kind() == ShapeKind::kEllipsoid;
 }
@@ -106,7 +113,7 @@ constexpr int kMaxStuckFaces = 40;
 /// Round bodies have no face to arrive at, but a search from a face does: it gives the upper bound,
 /// and the faces only have to rise to it to show that there is no other.
 DirectedSeparation find_depth_of_round_bodies(ConvexPair& pair, ExpandingPolytope& polytope) {
-  const double tolerance = 1e-10 * pair.size();
+  const double tolerance = part_of_sizes(pair, 1e-10);
   DirectedSeparation best = separation_of(polytope.best());
   const auto search_from = [&](const Vector3d& n) {
     const DirectedSeparation found = maximize_separation(pair, n, {.angle = 0.05});
@@ -223,7 +230,9 @@ CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair, double reach) 
   const DirectedSeparation found =
       maximize_separation(pair, apart.normal, {.angle = 1e-2, .upper = apart.gap});
   const CoreDistance refined = find_witnesses(pair, found);
-  if (found.value >= apart.gap - 1e-12 * size || found.value > 1e-6 * size) return refined;
+  if (found.value >= apart.gap - part_of_sizes(pair, 1e-12) || found.value > 1e-6 * size) {
+    return refined;
+  }
   const CoreDistance other = compute_depth(pair, gjk.best_direction);
   return other.gap > refined.gap ? other : refined;
 }
@@ -233,8 +242,9 @@ CoreDistance compute_core_distance_of_round_bodies(ConvexPair& pair) {
   Vector3d direction = guess_of(pair);
   // A coarse solution is good enough as a start almost always; what misfits gets a finer one.
   for (const double relative : {1e-4, 1e-8, 1e-13}) {
-    const GjkResult gjk = run_gjk([&](const Vector3d& v) { return pair.support(v); },
-                                  guess_of(pair), {.relative = relative, .touching = 1e-10 * size});
+    const GjkResult gjk =
+        run_gjk([&](const Vector3d& v) { return pair.support(v); }, guess_of(pair),
+                {.relative = relative, .touching = part_of_sizes(pair, 1e-10)});
     direction = gjk.best_direction;
     if (gjk.touches) break;
     const double length = gjk.v.norm();

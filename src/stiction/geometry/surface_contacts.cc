@@ -86,7 +86,7 @@ void remove_duplicates(SurfaceQuery& query) {
     if (p.feature != q.feature) return p.feature < q.feature;
     return p.candidate.id < q.candidate.id;
   };
-  const double same_place = 1e3 * query.tolerance;
+  const double same_place = query.tie;
   // Of one pair of features, such as an edge over the border of a face and across its edge, the one
   // that touches first; a face wins where both do.
   std::sort(all.begin(), all.end(), [&](const SurfaceCandidate& p, const SurfaceCandidate& q) {
@@ -166,11 +166,11 @@ void collect_surface_contacts(const CollisionShape& a, const Pose& pose_a,
   query.workspace.cut.clear();
   if (a.kind() == ShapeKind::kPlane) {
     query.tolerance = TriangleSurface::kFlatness * query.surface.scale();
+    query.tie = 1e3 * query.tolerance;
     collect_half_space(query);
   } else {
-    query.tolerance =
-        TriangleSurface::kFlatness *
-        std::max(query.surface.scale(), query.center.cwiseAbs().maxCoeff() + a.bounding_radius());
+    query.set_ties(
+        std::max(query.surface.scale(), query.center.cwiseAbs().maxCoeff() + a.bounding_radius()));
     find_near_triangles(query);
     choose_sides(query);
     find_front(query);

@@ -31,8 +31,8 @@ class CurvedOnTriangle {
       : query_(query),
         near_(near),
         t_(query, near.index),
-        equal_(1e3 * query.tolerance + 1e-9 * query.a.size()),
-        tie_(1e3 * query.tolerance + 1e-7 * query.a.size()) {}
+        equal_(query.tie + 1e-9 * query.a.size()),
+        tie_(query.tie + 1e-7 * query.a.size()) {}
 
   void collect() {
     const double reach = query_.options.reach, height = face_separation(near_);
@@ -134,18 +134,19 @@ class CurvedOnTriangle {
   }
 
   GjkResult run() const {
+    const std::array<Vector3d, 3> corners = corners_near(query_, t_);
     const auto support = [&](const Vector3d& v) {
       DifferencePoint point;
       point.a = lowest_of_a(query_, v);
       int k = 0;
       for (int i = 1; i < 3; ++i) {
-        if (v.dot(t_.corners[i] - t_.corners[k]) > 0) k = i;
+        if (v.dot(corners[i] - corners[k]) > 0) k = i;
       }
-      point.b = t_.corners[k];
+      point.b = corners[k];
       point.w = point.a - point.b;
       return point;
     };
-    Vector3d guess = query_.center - (t_.corners[0] + t_.corners[1] + t_.corners[2]) / 3;
+    Vector3d guess = query_.center - (corners[0] + corners[1] + corners[2]) / 3;
     if (!(guess.squaredNorm() > 0)) guess = Vector3d::UnitZ();
     return run_gjk(
         support, guess,

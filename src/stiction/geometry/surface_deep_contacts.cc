@@ -98,16 +98,17 @@ bool is_only_touched(const SurfaceQuery& query, const NearTriangle& near) {
 
 /// The nearest points of the shape and a triangle; the same, if they overlap.
 Simplex find_common_points(const SurfaceQuery& query, const TriangleView& t) {
+  const std::array<Vector3d, 3> corners = corners_near(query, t);
   const auto support = [&](const Vector3d& v) {
     DifferencePoint point;
     point.a = lowest_of_a(query, v);
     point.b = *std::max_element(
-        t.corners.begin(), t.corners.end(),
+        corners.begin(), corners.end(),
         [&](const Vector3d& p, const Vector3d& q) { return v.dot(p) < v.dot(q); });
     point.w = point.a - point.b;
     return point;
   };
-  Vector3d guess = query.center - (t.corners[0] + t.corners[1] + t.corners[2]) / 3;
+  Vector3d guess = query.center - (corners[0] + corners[1] + corners[2]) / 3;
   if (!(guess.squaredNorm() > 0)) guess = Vector3d::UnitZ();
   return run_gjk(support, guess, {.relative = 1e-10, .touching = query.tolerance}).simplex;
 }

@@ -36,12 +36,13 @@ class PolytopeOnTriangle {
         polytope_(*query.a.polytope()),
         points_(query.workspace.points),
         normals_(query.workspace.normals),
-        tie_(1e3 * query.tolerance + 1e-9 * polytope_.extent()) {}
+        tie_(query.tie + 1e-9 * polytope_.extent()) {}
 
   void collect() {
     const double reach = query_.options.reach;
     if (face_separation(near_) > reach || is_out_of_reach()) return;
     add_corners_above();
+    corners_ = corners_near(query_, t_);
     const GjkResult gjk = run();
     const double distance = gjk.touches ? 0 : gjk.v.norm();
     if (distance > reach + query_.tolerance) return;
@@ -189,13 +190,13 @@ class PolytopeOnTriangle {
       point.a = lowest(v);
       int k = 0;
       for (int i = 1; i < 3; ++i) {
-        if (v.dot(t_.corners[i] - t_.corners[k]) > 0) k = i;
+        if (v.dot(corners_[i] - corners_[k]) > 0) k = i;
       }
-      point.b = t_.corners[k];
+      point.b = corners_[k];
       point.w = point.a - point.b;
       return point;
     };
-    Vector3d guess = query_.center - (t_.corners[0] + t_.corners[1] + t_.corners[2]) / 3;
+    Vector3d guess = query_.center - (corners_[0] + corners_[1] + corners_[2]) / 3;
     if (!(guess.squaredNorm() > 0)) guess = Vector3d::UnitZ();
     return run_gjk(support, guess,
                    {.relative = 1e-12,
@@ -469,7 +470,7 @@ class PolytopeOnTriangle {
     int vertices[2] = {-1, -1}, num_vertices = 0;
     for (int i = 0; i < gjk.simplex.count; ++i) {
       for (int k = 0; k < 3; ++k) {
-        if (gjk.simplex.points[i].b == t_.corners[k]) weights[k] += gjk.simplex.weights[i];
+        if (gjk.simplex.points[i].b == corners_[k]) weights[k] += gjk.simplex.weights[i];
       }
       for (std::size_t v = 0; v < points_.size(); ++v) {
         if (points_[v] != gjk.simplex.points[i].a) continue;
@@ -538,6 +539,7 @@ class PolytopeOnTriangle {
   const std::vector<Vector3d>& normals_;  // of faces
   const double tie_;                      // [m]
   SurfaceAxis best_{};
+  std::array<Vector3d, 3> corners_ = t_.corners;  // for the search
 };
 
 }  // namespace

@@ -52,6 +52,42 @@ void for_each_side(const SurfaceQuery& query, int half_edge, Visit&& visit) {
 
 }  // namespace
 
+std::array<Vector3d, 3> corners_near(const SurfaceQuery& query, const TriangleView& t) {
+  const double reach = query.a.bounding_radius() + std::max(0.0, query.options.reach);
+  double furthest = 0;
+  for (const Vector3d& corner : t.corners) {
+    furthest = std::max(furthest, (corner - query.center).squaredNorm());
+  }
+  if (furthest <= 1e6 * reach * reach) return t.corners;
+  const Vector3d nearest = find_nearest_on_triangle(query.center, t.corners).point;
+  // All that is within reach of the shape is within twice its ball of the nearest point.
+  const double close = 4 * reach;
+  Vector3d pivot = nearest;
+  std::array<bool, 3> has_pivot{};  // edges
+  for (int k = 0; k < 3; ++k) {
+    const Vector3d along = (t.corners[(k + 1) % 3] - t.corners[k]).normalized();
+    const Vector3d foot = t.corners[k] + along.dot(nearest - t.corners[k]) * along;
+    if ((foot - nearest).norm() > 2 * close) continue;
+    pivot = foot;
+    has_pivot[k] = true;
+  }
+  if (has_pivot[0] && has_pivot[1] && has_pivot[2]) return t.corners;
+  for (int k = 0; k < 3; ++k) {
+    if (has_pivot[k] && has_pivot[(k + 2) % 3]) pivot = t.corners[k];
+  }
+  const double kept = (pivot - nearest).norm() + close;
+  double factor = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (has_pivot[k]) continue;
+    const Vector3d along = (t.corners[(k + 1) % 3] - t.corners[k]).normalized();
+    factor = std::max(factor, kept / along.cross(pivot - t.corners[k]).norm());
+  }
+  if (!(factor <= 0.5)) return t.corners;
+  std::array<Vector3d, 3> corners;
+  for (int k = 0; k < 3; ++k) corners[k] = pivot + factor * (t.corners[k] - pivot);
+  return corners;
+}
+
 // A concave edge of a solid has a cone too, but on the inside: the sum of the normals tells. Not at
 // the rim of a height field, whose walls are no triangles: there n must not point down.
 bool edge_allows(const SurfaceQuery& query, int half_edge, const Vector3d& n, double slack) {
@@ -234,7 +270,7 @@ bool may_come_down_on(const SurfaceQuery& query, const TiltedSide& side, const V
                       const Vector3d& on_side, const Vector3d& n, double apart) {
   const double gap = n.dot(on_side - point), reach = query.options.reach;
   const double lowest = std::min(0.0, side.separation);
-  const double tie = 1e3 * query.tolerance + 1e-9 * query.a.size();
+  const double tie = query.tie + 1e-9 * query.a.size();
   if (gap > reach + query.tolerance || gap < lowest - tie) return false;
   return is_apart_from_contacts(query, point, n, apart);
 }

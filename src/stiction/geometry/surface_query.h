@@ -26,12 +26,25 @@ struct SurfaceQuery {
   SurfaceWorkspace& workspace;
   Eigen::Vector3d center;  // of a
   double tolerance = 0;    // [m] what rounding may do to positions
+  double tie = 0;          // [m] and to separations: those that differ by less are equal
   /// [m] Of the nearest triangle, 0 where that is nearer than a tie; and this tie.
   double distance = std::numeric_limits<double>::infinity(), distance_tie = 0;
 
   void note_distance(double of_triangle, double tie) {
     distance = std::min(distance, of_triangle);
     distance_tie = tie;
+  }
+  /// Both ties go by the size of the surface, in whose coordinates positions are. Of a shape that
+  /// is less than a hundredth of that they would become a part of the shape that counts: there
+  /// they go by the shape, but are not less than what doubles of that size leave.
+  void set_ties(double scale) {
+    constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+    const double own = 1e2 * a.size();
+    const auto tie_of = [&](double part, double rounding) {
+      return std::min(part * scale, std::max(part * own, rounding * kEpsilon * scale));
+    };
+    tolerance = tie_of(TriangleSurface::kFlatness, 32);
+    tie = tie_of(1e3 * TriangleSurface::kFlatness, 256);
   }
   /// Height of a point over the plane of a near triangle, on the side that counts.
   double height(const NearTriangle& near, const Eigen::Vector3d& point) const {
@@ -51,6 +64,13 @@ struct TriangleView {
   Triangle ids;
   std::array<Eigen::Vector3d, 3> corners;
 };
+
+/// Corners of a triangle for searches of nearest points, by products of differences of corners: of
+/// one that is thousands of times larger than the shape their rounding is a part of the shape that
+/// counts, and searches end early. It is drawn together about a corner or a point of an edge that
+/// is near the shape, or else about its own nearest point, and all of it that is within reach
+/// stays. Corners that are moved are out of reach, so that what is nearest names the same features.
+std::array<Eigen::Vector3d, 3> corners_near(const SurfaceQuery& query, const TriangleView& t);
 
 /// The triangle across a half-edge that has a twin, seen from the same side.
 NearTriangle neighbor_across(const SurfaceQuery& query, const NearTriangle& near, int half_edge);

@@ -299,7 +299,7 @@ void collect_regions(SurfaceQuery& query, ContactList& scratch) {
                       .point = {},
                       .is_touched = touched.is_touched,
                       .has_border = touched.is_touched || touched.is_below_tilted};
-    if (!touched.is_touched) frame.lowest = touched.lowest - 1e3 * query.tolerance;
+    if (!touched.is_touched) frame.lowest = touched.lowest - query.tie;
     const Vector3d& normal = query.surface.region_normal(touched.region);
     frame.normal = touched.side * normal;
     frame.point = query.center -
