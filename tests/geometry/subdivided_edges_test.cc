@@ -259,6 +259,49 @@ void compare_standing(int kind, double unit, int seed, int cases) {
   EXPECT_GT(num_compared, cases / 2);
 }
 
+/// Askew by less than 1e-4 and touching at one end, at both, or between them: both ends of what
+/// axis and edge have in common may be touched within the step, wherever the edge is cut.
+TEST(SubdividedEdges, WhatLiesAlongOneHasContactsAtBothEndsOfTheOverlap) {
+  const HeightField field{.size = {2, 1.6}, .heights = Eigen::MatrixXd::Zero(5, 6)};
+  const CollisionShape mesh{Shape(make_block(field, -0.76))}, block(Box{{2, 1.6, 0.76}});
+  const Pose pose_block{.position = {0, 0, -0.38}, .rotation = Matrix3d::Identity()};
+  constexpr double kRadius = 0.2, kLength = 0.7;
+  const CollisionShape things[] = {CollisionShape(Cylinder{.radius = kRadius, .length = kLength}),
+                                   CollisionShape(Capsule{.radius = kRadius, .length = kLength})};
+  const Matrix3d along_y = AngleAxisd(std::numbers::pi / 2, Vector3d::UnitX()).toRotationMatrix();
+  Random random(7);
+  for (int i = 0; i < 2000; ++i) {
+    SCOPED_TRACE(i);
+    const CollisionShape& thing = things[i % 2];
+    const double towards = random.chance(0.3) ? 0 : random.uniform(0.1, 1.4);
+    const double middle = random.uniform(-1, 1);
+    const double low = std::max(middle - kLength / 2, -0.8);
+    const double high = std::min(middle + kLength / 2, 0.8);
+    if (!(high - low > 0.1)) continue;
+    // A capsule that crosses the border of a face touches the face with its ball there.
+    if (i % 2 == 1 && towards == 0) continue;
+    Pose pose{.position = {1 + kRadius * std::sin(towards), middle, kRadius * std::cos(towards)},
+              .rotation = {}};
+    const double tilt = std::pow(10, random.uniform(-8, -4));
+    pose.rotation = AngleAxisd(tilt, random_vector(random).normalized()) * along_y;
+    const double wanted = 1e-5 * random.uniform(-1, 1);
+    for (int k = 0; k < 3; ++k) {
+      const SignedDistance d = compute_distance(thing, pose, block, pose_block);
+      pose.position += (wanted - d.gap) * d.normal;
+    }
+    const ContactList list = contacts_of(thing, pose, mesh, {}, {.reach = 1e-3});
+    for (const double end : {low, high}) {
+      double nearest = kInfinity;
+      for (const ContactCandidate& touch : list.candidates) {
+        nearest = std::min(nearest, (touch.point - Vector3d(1, end, 0)).norm());
+      }
+      // Up to the tilt of the thing and what its sides recede along its radius.
+      EXPECT_LE(nearest, 1e-3) << end;
+    }
+    EXPECT_NEAR(smallest_of_all(list), wanted, 1e-7);
+  }
+}
+
 void compare_all_standing(int seed, int cases) {
   for (const double unit : {1e-3, 1.0, 1e3}) {
     SCOPED_TRACE(unit);

@@ -402,10 +402,11 @@ class CurvedOnTriangle {
            std::abs(n.dot(query_.pose_sa.rotation.col(2))) < kParallel;
   }
   bool touches_flat(const Vector3d& n) const { return is_on_end(n) || is_on_mantle(n); }
-  /// In S.
-  Vector3d normal_of(const ContactCandidate& candidate) const {
-    const Touch touch =
-        evaluate_touch(candidate, query_.a, query_.pose_a, query_.surface_shape, query_.pose_s);
+  Touch touch_of(const ContactCandidate& candidate) const {
+    return evaluate_touch(candidate, query_.a, query_.pose_a, query_.surface_shape, query_.pose_s);
+  }
+  /// Of a touch, in S.
+  Vector3d normal_in_surface(const Touch& touch) const {
     return query_.pose_s.rotation.transpose() * touch.normal;
   }
   ContactFeature mantle() const {
@@ -427,6 +428,7 @@ class CurvedOnTriangle {
     const FeatureCode code_s = surface_edge_code(query_, half_edge);
     if (is_along_mantle(n, along)) {
       add_edge_along_mantle(half_edge, n, along, length);
+      add_rest_of_edge(half_edge, n, separation(n, t_.corners[k]));
       return;
     }
     if (is_on_end(n) || is_on_mantle(n)) {
@@ -523,6 +525,15 @@ class CurvedOnTriangle {
   /// of an edge that goes on straight.
   void add_edge_along_mantle(int half_edge, const Vector3d& n, const Vector3d& along,
                              double length) {
+    add_ends_along_mantle(half_edge, n, along, length, -std::numeric_limits<double>::infinity());
+    const Vector3d axis = query_.pose_sa.rotation.col(2);
+    const bool may_cross = is_on_mantle(n) && along.cross(axis).norm() > 1e-6;
+    if (may_cross) add_crossing(half_edge, n, along);
+  }
+
+  /// No gaps below `lowest` [m].
+  void add_ends_along_mantle(int half_edge, const Vector3d& n, const Vector3d& along, double length,
+                             double lowest) {
     const int k = half_edge % 3;
     const Vector3d axis = query_.pose_sa.rotation.col(2), start = t_.corners[k];
     const double half = query_.a.half().z(), cosine = axis.dot(along);
@@ -533,7 +544,10 @@ class CurvedOnTriangle {
       if (place < -query_.tolerance || place > length + query_.tolerance) continue;
       const ContactCandidate rim{
           .a = make_circle_feature({0, 0, z}, Vector3d::UnitZ(), query_.a.half().x()), .b = line};
-      if (!edge_allows(query_, half_edge, normal_of(rim), kStrict)) continue;
+      const Touch touch = touch_of(rim);
+      const Vector3d way = normal_in_surface(touch);
+      if (touch.gap < lowest || !(way.dot(n) > kSlightTilt)) continue;
+      if (!edge_allows(query_, half_edge, way, kStrict)) continue;
       add_candidate(query_, rim, code(FeatureCode::Kind::kRim, end),
                     surface_edge_code(query_, half_edge));
     }
@@ -543,12 +557,35 @@ class CurvedOnTriangle {
       const bool is_beside = std::abs(axis.dot(t_.corners[corner] - query_.center)) <= half;
       if (goes_on || !is_beside) continue;
       const ContactCandidate beside{.a = mantle(), .b = make_point_feature(t_.corners[corner])};
-      if (!vertex_allows(query_, t_.ids[corner], normal_of(beside), kStrict)) continue;
+      // Across the edge: the end of it that a tilted mantle is lifted from counts as well.
+      const Touch touch = touch_of(beside);
+      const Vector3d way = normal_in_surface(touch), across = way - way.dot(along) * along;
+      if (touch.gap < lowest || !(way.dot(n) > kSlightTilt)) continue;
+      if (!vertex_allows(query_, t_.ids[corner], across.normalized(), kStrict)) continue;
       add_candidate(query_, beside, code(FeatureCode::Kind::kEdge, 0),
                     surface_vertex_code(t_.ids[corner]));
     }
-    const bool may_cross = is_on_mantle(n) && along.cross(axis).norm() > 1e-6;
-    if (may_cross) add_crossing(half_edge, n, along);
+  }
+
+  /// Where the edge goes on straight, or has another end, the mantle lies along that as well: less
+  /// deep than here, and what of it is lifted may come down in the step.
+  void add_rest_of_edge(int half_edge, const Vector3d& n, double deepest) {
+    const int id = query_.surface.edge_id(half_edge);
+    const std::vector<NearTriangle>& triangles = query_.workspace.triangles;
+    for (std::size_t i = 0; i < triangles.size(); ++i) {
+      for (int k = 0; k < 3; ++k) {
+        const int other = 3 * triangles[i].index + k;
+        if (other == half_edge || query_.surface.edge_id(other) != id) continue;
+        CurvedOnTriangle(query_, triangles[i]).add_part_of_edge(k, n, deepest - tie_);
+      }
+    }
+  }
+
+  void add_part_of_edge(int k, const Vector3d& n, double lowest) {
+    const Vector3d edge = t_.corners[(k + 1) % 3] - t_.corners[k];
+    const double length = edge.norm();
+    if (!(length > 0)) return;
+    add_ends_along_mantle(3 * near_.index + k, n, edge / length, length, lowest);
   }
 
   /// Both ends of what an edge and a flat part have in common, numbered along the line, whichever
@@ -597,6 +634,15 @@ class CurvedOnTriangle {
     } else if (is_on_mantle(n)) {
       add_candidate(query_, {.a = mantle(), .b = corner}, code(FeatureCode::Kind::kEdge, 0),
                     code_s);
+      for (const int edge : {k, (k + 2) % 3}) {
+        const Vector3d along = (t_.corners[(edge + 1) % 3] - t_.corners[edge]).normalized();
+        if (query_.surface.edge_id(3 * near_.index + edge) == TriangleSurface::kNone ||
+            !is_along_mantle(n, along)) {
+          continue;
+        }
+        add_part_of_edge(edge, n, separation(n, t_.corners[k]) - tie_);
+        add_rest_of_edge(3 * near_.index + edge, n, separation(n, t_.corners[k]));
+      }
     } else {
       add_candidate(query_,
                     {.a = point_of_a(query_, lowest_of_a(query_, n), 0),

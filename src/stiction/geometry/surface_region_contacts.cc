@@ -92,6 +92,7 @@ void add_plane_contacts(SurfaceQuery& query, const RegionFrame& frame, ContactLi
 /// One edge of a region, with the wall that stands on it along the normal.
 struct Border {
   FeatureCode code{};
+  int half_edge = 0;
   Vector3d start, along, inward;  // along and inward are unit vectors
   double length = 0;
   double height(const Vector3d& p) const { return inward.dot(p - start); }
@@ -178,6 +179,7 @@ class Footprint {
       const Vector3d half = query_.a.half().z() * axis_;
       cross_side(query_, frame_, border, query_.center + offset_ - half,
                  query_.center + offset_ + half, {FeatureCode::Kind::kEdge, 0});
+      add_ends_beyond(border);
     }
   }
 
@@ -216,6 +218,56 @@ class Footprint {
       if (normal.cross(to - from).dot(p - from) < 0) return false;
     }
     return true;
+  }
+
+  /// A mantle that lies along a border, askew by a little, has one end beyond it: over the edge,
+  /// which holds it when it comes down. The end is that of either.
+  void add_ends_beyond(const Border& border) {
+    constexpr double kNearlyParallel = 0.1;  // sine
+    if (query_.surface.edge_id(border.half_edge) == TriangleSurface::kNone) return;
+    if (!(border.along.cross(axis_).norm() < kNearlyParallel)) return;
+    const double half = query_.a.half().z(), radius = query_.a.half().x();
+    const Vector3d axis = Vector3d::UnitZ();
+    const auto is_beyond = [&](double z) {
+      return border.height(query_.center + offset_ + z * axis_) < -query_.tolerance;
+    };
+    for (const int end : {0, 1}) {
+      const double z = end == 0 ? -half : half;
+      const double place =
+          (query_.center + z * axis_ - border.start).dot(axis_) / border.along.dot(axis_);
+      const bool is_beside =
+          place >= -query_.tolerance && place <= border.length + query_.tolerance;
+      if (!is_beside || !is_beyond(z)) continue;
+      add_end_beyond(border,
+                     {.a = make_circle_feature({0, 0, z}, axis, radius),
+                      .b = line_of_edge(query_, border.half_edge).feature},
+                     CylinderParts::rim_code(end), border.code);
+    }
+    const Triangle ids = query_.surface.triangle(border.half_edge / 3);
+    for (const int k : {border.half_edge % 3, (border.half_edge % 3 + 1) % 3}) {
+      if (query_.surface.vertex_kind(ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
+      const Vector3d corner = query_.surface.vertex(ids[k]);
+      const double z = axis_.dot(corner - query_.center);
+      if (std::abs(z) > half || !is_beyond(z)) continue;
+      add_end_beyond(
+          border,
+          {.a = make_line_feature(Vector3d::Zero(), axis, radius), .b = make_point_feature(corner)},
+          {FeatureCode::Kind::kEdge, 0}, surface_vertex_code(ids[k]));
+    }
+  }
+
+  /// If the edge pushes that way. Not what is deeper than all else: others part it from the edge.
+  void add_end_beyond(const Border& border, const ContactCandidate& candidate, FeatureCode code_a,
+                      FeatureCode code_s) {
+    constexpr double kStrict = 1e-9;
+    const Touch touch =
+        evaluate_touch(candidate, query_.a, query_.pose_a, query_.surface_shape, query_.pose_s);
+    const Vector3d n = query_.pose_s.rotation.transpose() * touch.normal;
+    const Vector3d across = (n - n.dot(border.along) * border.along).normalized();
+    if (touch.gap < 0 && !has_contact_below(query_, touch.gap + 2 * query_.tie)) return;
+    if (touch.gap < frame_.lowest || !(n.dot(frame_.normal) > kSlightTilt)) return;
+    if (!edge_allows(query_, border.half_edge, across, kStrict)) return;
+    add_candidate(query_, candidate, code_a, code_s);
   }
 
   /// Both points where the wall cuts the rim.
@@ -270,6 +322,7 @@ void add_border_contacts(SurfaceQuery& query, const RegionFrame& frame) {
       // Concave borders too: a shape that has entered a wall must not lose its support beside it.
       if (is_crossed(query, half_edge)) {
         Border border{.code = border_code(query, half_edge),
+                      .half_edge = half_edge,
                       .start = t.corners[k],
                       .along = t.corners[(k + 1) % 3] - t.corners[k],
                       .inward = {}};

@@ -256,14 +256,34 @@ void collect_axis_on_edge(SurfaceQuery& query, const NearTriangle& near, const T
   }
 }
 
-void collect_axis_on_vertex(SurfaceQuery& query, int vertex, const Vector3d& corner,
-                            const Axis& axis) {
+/// Whether a corner pushes along n; or the edge that ends there, and that the axis is nearly
+/// parallel to: the end of it that the axis is lifted from may be touched in the step.
+bool pushes_axis(const SurfaceQuery& query, const TriangleView& t, int k, const Axis& axis,
+                 const Vector3d& n) {
+  constexpr double kSine = 0.1;
+  if (vertex_allows(query, t.ids[k], n, kStrict)) return true;
+  for (const int edge : {k, (k + 2) % 3}) {
+    if (query.surface.edge_id(3 * t.index + edge) == TriangleSurface::kNone) continue;
+    const Vector3d along = (t.corners[(edge + 1) % 3] - t.corners[edge]).normalized();
+    if (!(axis.direction.cross(along).squaredNorm() < kSine * kSine)) continue;
+    const Vector3d across = (n - n.dot(along) * along).normalized();
+    if (vertex_allows(query, t.ids[k], across, kStrict)) return true;
+  }
+  return false;
+}
+
+void collect_axis_on_vertex(SurfaceQuery& query, const TriangleView& t, int k, const Axis& axis) {
+  const int vertex = t.ids[k];
+  const Vector3d& corner = t.corners[k];
   const double place = axis.direction.dot(corner - axis.start);
   if (place < 0 || place > axis.length) return;
   const Vector3d away = axis.start + place * axis.direction - corner;
   const double distance = away.norm();
   if (!(distance > query.tolerance)) return;
-  if (!vertex_allows(query, vertex, away / distance, kStrict)) return;
+  if (!(distance - axis.radius <= query.options.reach) ||
+      !pushes_axis(query, t, k, axis, away / distance)) {
+    return;
+  }
   add_candidate(query,
                 {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
                  .b = make_point_feature(corner)},
@@ -295,7 +315,7 @@ void collect_axis(SurfaceQuery& query, const Axis& axis) {
     }
     for (int k = 0; k < 3; ++k) {
       if (query.surface.vertex_kind(t.ids[k]) != TriangleSurface::VertexKind::kCorner) continue;
-      collect_axis_on_vertex(query, t.ids[k], t.corners[k], axis);
+      collect_axis_on_vertex(query, t, k, axis);
     }
   }
   if (has_contact_below(query, -touching_distance(query))) return;
