@@ -302,6 +302,39 @@ TEST(SubdividedEdges, WhatLiesAlongOneHasContactsAtBothEndsOfTheOverlap) {
   }
 }
 
+/// The end is much wider than the edge is long: its corners are near each other, and both are
+/// needed.
+TEST(SubdividedEdges, AWideEndOverAShortEdgeHasContactsAtBothCorners) {
+  const Vector3d sides(0.3, 0.4, 0.35);
+  const CollisionShape mesh{Shape(box_mesh(sides))}, block(Box{sides});
+  const CollisionShape cylinder(Cylinder{.radius = 2, .length = 0.5});
+  const Vector3d corner = sides / 2;
+  Random random(5);
+  for (int i = 0; i < 200; ++i) {
+    SCOPED_TRACE(i);
+    // The axis leans from above over the edge along x, and off it by up to 1e-6.
+    const double lean = random.uniform(0.2, 1.3), off = std::pow(10, random.uniform(-9, -6));
+    Pose pose{.position = {}, .rotation = {}};
+    pose.rotation =
+        AngleAxisd(off, random_vector(random).normalized()) * AngleAxisd(-lean, Vector3d::UnitX());
+    pose.position = Vector3d(0, corner.y(), corner.z()) + 0.25 * pose.rotation.col(2) +
+                    random.uniform(-1, 1) * Vector3d::UnitX();
+    for (int k = 0; k < 3; ++k) {
+      const SignedDistance d = compute_distance(cylinder, pose, block, {});
+      pose.position += (-1e-5 - d.gap) * d.normal;
+    }
+    const ContactList list = contacts_of(cylinder, pose, mesh, {}, {.reach = 1e-3});
+    for (const double x : {-corner.x(), corner.x()}) {
+      EXPECT_TRUE(std::any_of(list.candidates.begin(), list.candidates.end(),
+                              [&](const ContactCandidate& touch) {
+                                return (touch.point - Vector3d(x, corner.y(), corner.z())).norm() <
+                                       1e-4;
+                              }))
+          << x;
+    }
+  }
+}
+
 void compare_all_standing(int seed, int cases) {
   for (const double unit : {1e-3, 1.0, 1e3}) {
     SCOPED_TRACE(unit);

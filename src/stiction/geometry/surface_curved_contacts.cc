@@ -654,7 +654,7 @@ class CurvedOnTriangle {
 
   bool may_come_down(const Vector3d& point, const TiltedSide& end, const Vector3d& up) const {
     return may_come_down_on(query_, end, point, query_.center - query_.a.half().z() * up, up,
-                            query_.a.half().x() / 4);
+                            query_.a.half().x() / 25);
   }
 
   bool is_under_end(const Vector3d& corner) const {
