@@ -41,10 +41,19 @@ void BlockRows::add_row_block(int num_rows, std::span<const Piece> pieces, const
   starts_.push_back(next);
 }
 
-void BlockRows::append(const BlockRows& from) {
-  const Start last = starts_.back();
+void BlockRows::append(const BlockRows& from, WorkerPool* workers) {
   const auto shift = static_cast<int>(values_.size());
-  values_.insert(values_.end(), from.values_.begin(), from.values_.end());
+  run_blocks(workers, 2, 1, [&](int part, int) {
+    if (part == 0)
+      append_structure(from, shift);
+    else
+      values_.insert(values_.end(), from.values_.begin(), from.values_.end());
+  });
+}
+
+/// `shift` is what its numbers are moved by.
+void BlockRows::append_structure(const BlockRows& from, int shift) {
+  const Start last = starts_.back();
   const std::size_t first_entry = entries_.size(), first_start = starts_.size();
   entries_.insert(entries_.end(), from.entries_.begin(), from.entries_.end());
   for (std::size_t e = first_entry; e < entries_.size(); ++e) entries_[e].value += shift;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stiction/base/linear_algebra.h"
+#include "stiction/base/worker_pool.h"
 
 namespace stiction {
 
@@ -26,8 +27,8 @@ class BlockRows {
     int block = 0, columns = 0;
   };
   void add_row_block(int num_rows, std::span<const Piece> pieces, const double* values);
-  /// Adds all row blocks of other rows.
-  void append(const BlockRows& from);
+  /// Adds all row blocks of other rows. Two of the workers share it, if there are any.
+  void append(const BlockRows& from, WorkerPool* workers = nullptr);
   void remove_last_row_block();
 
   /// Copies the entries of a row block of other rows to the newest row block.
@@ -97,6 +98,8 @@ class BlockRows {
     int block = 0, columns = 0, value = 0;  // value: its first, in values_
     bool operator==(const Entry&) const = default;
   };
+  void append_structure(const BlockRows& from, int shift);
+
   std::vector<Start> starts_{Start{}};  // and the end
   std::vector<Entry> entries_;
   std::vector<double> values_;

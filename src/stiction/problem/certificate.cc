@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/all_finite.h"
 #include "stiction/base/infinity.h"
 #include "stiction/problem/certificate_contact.h"
 
@@ -36,12 +37,6 @@ constexpr double kBalanceShare = 1e-5;
 
 /// Contacts that one task takes: some ten microseconds.
 constexpr int kContactGrain = 64;
-
-bool all_finite(const std::vector<double>& values) {
-  bool is_finite = true;  // without a branch per number
-  for (const double x : values) is_finite &= std::abs(x) <= std::numeric_limits<double>::max();
-  return is_finite;
-}
 
 /// std::max returns its first argument when the second is not a number; this never loses one.
 double worse(double a, double b) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "stiction/base/all_finite.h"
 #include "stiction/base/check.h"
 #include "stiction/base/same_bits.h"
 #include "stiction/problem/solver.h"
@@ -76,14 +77,6 @@ void StepSolution::set_zero(const StepProblem& problem) {
   lambda.assign(problem.num_bilateral(), 0.0);
   r.assign(problem.num_contact_rows(), 0.0);
 }
-
-namespace {
-
-bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
-
-}  // namespace
 
 bool StepProblem::is_identical(const StepProblem& other) const {
   return is_same_bits(p, other.p) && is_same_bits(bias, other.bias) &&

@@ -549,7 +549,8 @@ void StepAssembly::add_touching_contacts(const ContactModel& model, const Evalua
     for (int j = begin; j < end; ++j)
       if (evaluate_if_touching(model, point, j, share, batch)) add_bias(model.contact(j), v, batch);
   });
-  for (std::size_t i = 0; i < num_batches; ++i) add_batch(touching_[i]);
+  for (std::size_t i = 0; i < num_batches; ++i)
+    add_batch(touching_[i], num_batches > 1 ? workers : nullptr);
 }
 
 bool StepAssembly::evaluate_if_touching(const ContactModel& model, const EvaluationPoint& point,
@@ -589,22 +590,27 @@ void StepAssembly::add_bias(const ContactInfo& info, const VectorXd& v,
 }
 
 /// Takes the rows of the batch out of it where they are the first ones.
-void StepAssembly::add_batch(TouchingBatch& batch) {
+void StepAssembly::add_batch(TouchingBatch& batch, WorkerPool* workers) {
   const auto append = [](const auto& from, auto& to) {
     to.insert(to.end(), from.begin(), from.end());
   };
   if (problem_.contacts.num_row_blocks() == 0)
     std::swap(problem_.contacts, batch.set.rows);
   else
-    problem_.contacts.append(batch.set.rows);
-  problem_.contact_compliance.resize(problem_.contacts.num_rows(), 0.0);
-  append(batch.bias, problem_.contact_bias);
-  append(batch.mu, problem_.mu);
-  append(batch.keys, problem_.key);
-  problem_.section.resize(problem_.mu.size(), section_);
-  append(batch.contacts, contact_indices_);
-  append(batch.set.drift, contact_drifts_);
-  append(batch.set.tangents, contact_tangents_);
+    problem_.contacts.append(batch.set.rows, workers);
+  run_blocks(workers, 2, 1, [&](int part, int) {
+    if (part == 0) {
+      append(batch.set.tangents, contact_tangents_);
+      return;
+    }
+    problem_.contact_compliance.resize(problem_.contacts.num_rows(), 0.0);
+    append(batch.bias, problem_.contact_bias);
+    append(batch.mu, problem_.mu);
+    append(batch.keys, problem_.key);
+    problem_.section.resize(problem_.mu.size(), section_);
+    append(batch.contacts, contact_indices_);
+    append(batch.set.drift, contact_drifts_);
+  });
 }
 
 void StepAssembly::evaluate_contacts(const ContactModel& model, const EvaluationPoint& point) {

@@ -224,7 +224,7 @@ class StepAssembly {
   bool evaluate_if_touching(const ContactModel& model, const EvaluationPoint& point, int contact,
                             double share, TouchingBatch& batch) const;
   void add_bias(const ContactInfo& info, const VectorXd& v, TouchingBatch& batch) const;
-  void add_batch(TouchingBatch& batch);
+  void add_batch(TouchingBatch& batch, WorkerPool* workers);
   struct RowFigures {
     double rate = 0, mobility = 0;
   };

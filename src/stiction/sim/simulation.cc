@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/all_finite.h"
 #include "stiction/base/flushed_denormals.h"
 #include "stiction/base/stopwatch.h"
 #include "stiction/base/text.h"
@@ -15,6 +16,10 @@
 
 namespace stiction {
 namespace {
+
+std::span<const double> as_span(const VectorXd& x) {
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
 
 /// Solvers get a margin: a step of a simulation may take several solves, and what is left of the
 /// error goes on into the next.
@@ -446,8 +451,8 @@ bool Simulation::has_answer() const {
   return stage_.report().has_answer && std::isfinite(certificate.residual()) &&
          std::isfinite(certificate.joint) &&
          certificate.gap > -std::numeric_limits<double>::infinity() &&
-         std::isfinite(attempt_energy_.total()) && attempt_.end.q.allFinite() &&
-         attempt_.end.v.allFinite();
+         std::isfinite(attempt_energy_.total()) && all_finite(as_span(attempt_.end.q)) &&
+         all_finite(as_span(attempt_.end.v));
 }
 
 void Simulation::accept_step(double h, bool is_flagged) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "stiction/base/all_finite.h"
 #include "stiction/base/infinity.h"
 #include "stiction/solve/auto_team.h"
 #include "stiction/solve/contradiction.h"
@@ -21,10 +22,6 @@ constexpr int kLargeIsland = 400;
 /// Errors of islands in the published 2-norms add up, each relative to the largest of up to three
 /// norms of its own. This share of the tolerance for each is always enough: (1/2)²·3 < 1.
 constexpr double kIslandShare = 0.5;
-
-bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
 
 bool is_finite(const RowCoupling& coupling) {
   for (int e = 0; e < coupling.num_entries(); ++e)

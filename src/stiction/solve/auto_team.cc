@@ -10,6 +10,9 @@
 namespace stiction {
 namespace {
 
+/// Bodies that one task takes: some ten microseconds.
+constexpr int kBodyGrain = 256;
+
 /// Where nothing else helps it may take longer, up to seconds.
 constexpr int kMaxPatientLemkeRows = 1000;
 /// At this tolerance and above, what moves is a matter of some sweeps.
@@ -107,7 +110,8 @@ bool has_zero_impulses(const StepSolution& solution) {
 }
 
 AutoTeam::AutoTeam(const AutoOptions& options, WorkerPool* workers)
-    : judge_(options.tolerance, options.measure, workers),
+    : workers_(workers),
+      judge_(options.tolerance, options.measure, workers),
       rest_judge_(kStandShare * rest_goal(options), StoppingMeasure::kVelocities, workers),
       quick_judge_(rest_goal(options), precise(options.measure)),
       lemke_({.tolerance = options.tolerance, .measure = options.measure}),
@@ -346,10 +350,14 @@ double AutoTeam::measure_motion_before(const StepProblem& problem) {
 }
 
 double AutoTeam::measure_motion(const StepProblem& problem, std::span<const double> velocities) {
+  energies_.resize(problem.num_blocks());
+  run_numbers(workers_, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b)
+      energies_[b] = energy_of(problem.mass_values.data() + problem.mass_start[b],
+                               problem.block_size(b), velocities.data() + problem.dof_start[b]);
+  });
   double energy = 0;
-  for (int b = 0; b < problem.num_blocks(); ++b)
-    energy += energy_of(problem.mass_values.data() + problem.mass_start[b], problem.block_size(b),
-                        velocities.data() + problem.dof_start[b]);
+  for (const double of_block : energies_) energy += of_block;
   if (free_energy_ == kUnknown) free_energy_ = measure_free_energy(problem);
   if (free_energy_ == kInfinity) return kInfinity;
   return energy == 0 ? 0 : free_energy_ > 0 ? energy / free_energy_ : kInfinity;
@@ -369,9 +377,13 @@ double AutoTeam::measure_diagonal(const StepProblem& problem, int block) {
 }
 
 double AutoTeam::measure_free_energy(const StepProblem& problem) {
+  energies_.resize(problem.num_blocks());
+  run_numbers(workers_, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) energies_[b] = measure_diagonal(problem, b);
+  });
   double energy = 0;
   for (int b = 0; b < problem.num_blocks(); ++b) {
-    const double diagonal = measure_diagonal(problem, b);
+    const double diagonal = energies_[b];
     if (diagonal >= 0) {
       energy += diagonal;
       continue;

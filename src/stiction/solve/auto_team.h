@@ -91,6 +91,7 @@ class AutoTeam {
   void polish(const StepProblem& problem, StepSolution& solution, double& best);
   Solver& solver(AutoMethod method);
 
+  WorkerPool* workers_ = nullptr;
   std::shared_ptr<SweepWorkshop> workshop_ = std::make_shared<SweepWorkshop>();
   Acceptance judge_, rest_judge_, quick_judge_;
   const Certifier* certifier_ = nullptr;
@@ -118,7 +119,8 @@ class AutoTeam {
   StepSolution cold_;
   static constexpr double kUnknown = -1;
   double free_energy_ = kUnknown, motion_before_ = kUnknown;  // of the problem
-  std::vector<double> mass_, free_;                           // of a body, scratch
+  std::vector<double> energies_;                              // per body, scratch
+  std::vector<double> mass_, free_;                           // of one
   std::vector<int> swap_;
   AutoTraits traits_;  // see traits_of
   bool has_traits_ = false;

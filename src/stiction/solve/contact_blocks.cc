@@ -17,7 +17,7 @@ namespace {
 constexpr int kSmallBlock = 6;
 
 /// Units and bodies that one task takes: some ten microseconds.
-constexpr int kUnitGrain = 64, kBodyGrain = 32, kRowGrain = 2048;
+constexpr int kUnitGrain = 64, kBodyGrain = 32, kRowGrain = 2048, kPlaceGrain = 512;
 
 bool is_polygonal(const StepProblem& problem, int contact) {
   return problem.contacts.num_rows(contact) == 3 &&
@@ -122,6 +122,9 @@ bool ContactBlocks::assemble(const StepProblem& problem, WorkerPool* workers) {
 }
 
 void ContactBlocks::find_diagonal_blocks(const StepProblem& problem) {
+  has_other_sizes_ = false;
+  for (int b = 0; b < problem.num_blocks(); ++b)
+    has_other_sizes_ = has_other_sizes_ || problem.block_size(b) != 6;
   is_diagonal_.resize(problem.num_blocks());
   reciprocals_.resize(num_dofs_);
   run_numbers(workers_, problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
@@ -142,33 +145,48 @@ void ContactBlocks::find_diagonal_blocks(const StepProblem& problem) {
 
 /// Where everything goes; no number of a row is read.
 void ContactBlocks::lay_out(const StepProblem& problem) {
-  units_.clear();
-  units_.reserve(problem.bilateral.num_row_blocks() + problem.contacts.num_row_blocks() + 1);
+  const int num_units = problem.bilateral.num_row_blocks() + problem.contacts.num_row_blocks();
+  units_.resize(num_units + 1);
   unit_of_row_.resize(num_rows_);
-  entries_.clear();
-  entries_.reserve(problem.bilateral.num_entries() + problem.contacts.num_entries());
-  num_moved_ = 0;
-  append_units(problem, problem.bilateral, 0);
-  append_units(problem, problem.contacts, num_bilateral_);
-  units_.push_back({num_rows_, 0, static_cast<int>(entries_.size()), 0});
-  moved_.resize(num_moved_);
+  entries_.resize(problem.bilateral.num_entries() + problem.contacts.num_entries());
+  place_units(problem, problem.bilateral, 0, 0);
+  place_units(problem, problem.contacts, num_bilateral_, problem.bilateral.num_entries());
+  units_.back() = {num_rows_, 0, static_cast<int>(entries_.size()), 0};
+  place_moved();
   list_meetings(problem.num_blocks());
 }
 
-void ContactBlocks::append_units(const StepProblem& problem, const BlockRows& rows, int first_row) {
-  for (int i = 0; i < rows.num_row_blocks(); ++i) {
-    const int dim = rows.num_rows(i);
-    for (int a = 0; a < dim; ++a)
-      unit_of_row_[first_row + rows.row_start(i) + a] = static_cast<int>(units_.size());
-    units_.push_back({first_row + rows.row_start(i), dim, static_cast<int>(entries_.size()), 0});
-    for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
-      const int block = rows.entry_block(e), columns = rows.entry_columns(e);
-      const bool has_moved = columns != 6 || is_diagonal_[block] == 0;
-      entries_.push_back({problem.dof_start[block], columns, block, rows.entry_values(e),
-                          has_moved ? num_moved_ : kNowhere});
-      if (has_moved) num_moved_ += static_cast<std::size_t>(dim) * columns;
+/// Joints have as many units as rows: `first` counts either.
+void ContactBlocks::place_units(const StepProblem& problem, const BlockRows& rows, int first,
+                                int first_entry) {
+  run_numbers(workers_, rows.num_row_blocks(), kPlaceGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const int row = first + rows.row_start(i), dim = rows.num_rows(i);
+      std::fill_n(unit_of_row_.begin() + row, dim, first + i);
+      units_[first + i] = {row, dim, first_entry + rows.entry_start(i), 0};
+      for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e) {
+        const int block = rows.entry_block(e), columns = rows.entry_columns(e);
+        const bool has_moved = columns != 6 || is_diagonal_[block] == 0;
+        entries_[first_entry + e] = {problem.dof_start[block], columns, block, rows.entry_values(e),
+                                     has_moved ? 0 : kNowhere};
+      }
     }
-  }
+  });
+}
+
+/// Where M̂⁻¹Jᵀ goes, of entries that have it.
+void ContactBlocks::place_moved() {
+  num_moved_ = 0;
+  const bool are_all_free = std::all_of(is_diagonal_.begin(), is_diagonal_.end(),
+                                        [](char is_diagonal) { return is_diagonal != 0; });
+  if (!are_all_free || has_other_sizes_)
+    for (int i = 0; i < num_units(); ++i)
+      for (int e = units_[i].entry_begin; e < units_[i + 1].entry_begin; ++e) {
+        if (!entries_[e].has_moved()) continue;
+        entries_[e].moved = num_moved_;
+        num_moved_ += static_cast<std::size_t>(units_[i].dim) * entries_[e].columns;
+      }
+  moved_.resize(num_moved_);
 }
 
 /// Counts, then places; starts move to the ends meanwhile.

@@ -119,7 +119,8 @@ class ContactBlocks {
  private:
   void lay_out(const StepProblem& problem);
   void find_diagonal_blocks(const StepProblem& problem);
-  void append_units(const StepProblem& problem, const BlockRows& rows, int first_row);
+  void place_units(const StepProblem& problem, const BlockRows& rows, int first, int first_entry);
+  void place_moved();
   void list_meetings(int num_blocks);
   bool factor_mass(const StepProblem& problem);
   bool factor_block(const StepProblem& problem, int block);
@@ -166,8 +167,8 @@ class ContactBlocks {
   std::vector<double> reciprocals_;   // of the diagonals of these
   std::vector<int> meeting_start_;    // per block, and the end
   std::vector<Meeting> meetings_;
-  std::size_t num_moved_ = 0;  // in moved_
-  bool has_large_blocks_ = false;
+  std::size_t num_moved_ = 0;                                // in moved_
+  bool has_large_blocks_ = false, has_other_sizes_ = false;  // than six
   WorkerPool* workers_ = nullptr;
   std::vector<int> mass_swap_;
   /// Of assemble_coupling, per unit.

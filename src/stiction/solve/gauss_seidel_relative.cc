@@ -191,7 +191,9 @@ double RelativeMeasure::measure_motion(const ContactBlocks& blocks, int unit, do
 
 void RelativeMeasure::list_scales(const ContactBlocks& blocks, std::vector<double>& out) const {
   out.resize(blocks.num_units());
-  for (int i = 0; i < blocks.num_units(); ++i) out[i] = find_data(blocks, i, 0);
+  run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) out[i] = find_data(blocks, i, 0);
+  });
 }
 
 RelativeMeasure::Levels RelativeMeasure::evaluate(const ContactBlocks& blocks, const double* x,

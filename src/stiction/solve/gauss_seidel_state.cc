@@ -3,39 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stiction/base/all_finite.h"
 #include "stiction/base/known_size.h"
-#include "stiction/base/pair.h"
 
 namespace stiction {
 namespace {
 
-/// x − x is zero for finite numbers only, and what is not a number stays so in a sum.
-bool all_finite(const std::vector<double>& values) {
-  Pair sum[2] = {};
-  std::size_t i = 0;
-  for (; i + 4 <= values.size(); i += 4)
-    for (int k = 0; k < 2; ++k) {
-      const Pair x = load_pair(values.data() + i + 2 * k);
-      sum[k] += x - x;
-    }
-  double rest = sum_of(sum[0]) + sum_of(sum[1]);
-  for (; i < values.size(); ++i) rest += values[i] - values[i];
-  return rest == 0;
-}
+/// Bodies and numbers that one task takes: some ten microseconds.
+constexpr int kBodyGrain = 256, kNumberGrain = 1 << 13;
 
-/// xᵀW x and xᵀa, or what a body has of them.
-struct Shares {
-  double square = 0, product = 0;
-};
-template <int kSize>
-void add_shares(const double* mass, int size, const double* w, const double* free, Shares& sum) {
+template <int kSize, class Shares>
+Shares measure_shares(const double* mass, int size, const double* w, const double* free) {
   const int n = known<kSize>(size);
+  Shares sum;
   for (int i = 0; i < n; ++i) {
     double momentum = 0;  // of the impulses: M̂ (w − M̂⁻¹p) = Jᵀx
     for (int j = 0; j < n; ++j) momentum += mass[i * n + j] * (w[j] - free[j]);
     sum.square += momentum * (w[i] - free[i]);
     sum.product += momentum * free[i];
   }
+  return sum;
 }
 
 }  // namespace
@@ -61,25 +48,36 @@ bool SweepState::shorten(const StepProblem& problem, const ContactBlocks& blocks
   constexpr double kNearlyAll = 0.9;  // a little too much does no harm
   if (blocks.num_bilateral() > 0 || blocks.has_coupling()) return false;
   const std::vector<double>& free = blocks.free_velocity();
-  Shares sum;
-  for (int b = 0; b < problem.num_blocks(); ++b) {
-    const int first = problem.dof_start[b], n = problem.block_size(b);
-    const double* mass = problem.mass_values.data() + problem.mass_start[b];
-    with_known_size<6>(
-        n, [&]<int kSize>() { add_shares<kSize>(mass, n, w() + first, free.data() + first, sum); });
+  shares_.resize(problem.num_blocks());
+  run_numbers(blocks.workers(), problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) {
+      const int first = problem.dof_start[b], n = problem.block_size(b);
+      const double* mass = problem.mass_values.data() + problem.mass_start[b];
+      shares_[b] = with_known_size<6>(n, [&]<int kSize>() {
+        return measure_shares<kSize, Shares>(mass, n, w() + first, free.data() + first);
+      });
+    }
+  });
+  double square = 0, product = 0;
+  for (const Shares& of_body : shares_) {
+    square += of_body.square;
+    product += of_body.product;
   }
-  auto [square, product] = sum;
   for (int row = 0; row < blocks.num_rows(); ++row) {
     square += blocks.compliance(row) * x()[row] * x()[row];
     product += blocks.bias(row) * x()[row];
   }
   if (!(square > 0 && -product < kNearlyAll * square)) return false;
   const double share = std::max(0.0, -product / square);
-  for (int row = 0; row < blocks.num_rows(); ++row) {
-    x()[row] *= share;
-    u()[row] = blocks.bias(row) + blocks.compliance(row) * x()[row];
-  }
-  for (int k = 0; k < blocks.num_dofs(); ++k) w()[k] = free[k] + share * (w()[k] - free[k]);
+  run_numbers(blocks.workers(), blocks.num_rows(), kNumberGrain, [&](int begin, int end) {
+    for (int row = begin; row < end; ++row) {
+      x()[row] *= share;
+      u()[row] = blocks.bias(row) + blocks.compliance(row) * x()[row];
+    }
+  });
+  run_numbers(blocks.workers(), blocks.num_dofs(), kNumberGrain, [&](int begin, int end) {
+    for (int k = begin; k < end; ++k) w()[k] = free[k] + share * (w()[k] - free[k]);
+  });
   return true;
 }
 

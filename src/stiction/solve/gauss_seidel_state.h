@@ -43,8 +43,14 @@ class SweepState {
   void store(const ContactBlocks& blocks, StepSolution& solution) const;
 
  private:
+  /// xᵀW x and xᵀa, as far as a body has a share in them.
+  struct Shares {
+    double square = 0, product = 0;
+  };
+
   std::size_t num_rows_ = 0;
   std::vector<double> values_;
+  std::vector<Shares> shares_;  // of shorten
 };
 
 }  // namespace stiction

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "stiction/base/all_finite.h"
 #include "stiction/base/deadline.h"
 #include "stiction/solve/friction_lcp.h"
 #include "stiction/solve/lemke_dense.h"
@@ -82,11 +83,7 @@ constexpr Attempt kGeneralAttempts[] = {
 constexpr int kEnumerationStage = 5;
 constexpr int kCondensedStage = 4;
 
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
-
-bool all_finite(const BlockRows& rows) {
+bool are_finite(const BlockRows& rows) {
   for (int i = 0; i < rows.num_row_blocks(); ++i)
     for (int e = rows.entry_start(i); e < rows.entry_start(i + 1); ++e)
       if (!all_finite({rows.entry_values(e),
@@ -95,14 +92,14 @@ bool all_finite(const BlockRows& rows) {
   return true;
 }
 
-bool all_finite(const StepProblem& problem) {
+bool are_finite(const StepProblem& problem) {
   for (int i = 0; i < problem.num_bilateral(); ++i)
     if (!(problem.lower[i] <= problem.upper[i]) || problem.lower[i] == StepProblem::kUnbounded ||
         problem.upper[i] == -StepProblem::kUnbounded)
       return false;
   return all_finite(problem.mass_values) && all_finite(problem.p) &&
-         all_finite(problem.bilateral) && all_finite(problem.compliance) &&
-         all_finite(problem.bias) && all_finite(problem.contacts) &&
+         are_finite(problem.bilateral) && all_finite(problem.compliance) &&
+         all_finite(problem.bias) && are_finite(problem.contacts) &&
          all_finite(problem.contact_compliance) && all_finite(problem.contact_bias) &&
          all_finite(problem.mu);
 }
@@ -415,7 +412,7 @@ SolverReport LemkeSolver::solve(const StepProblem& problem, StepSolution& soluti
     std::fill(solution.r.begin(), solution.r.end(), 0.0);
   }
   if (!is_supported(problem)) return {.status = SolverStatus::kUnsupported, .has_answer = false};
-  if (!all_finite(problem)) return {.status = SolverStatus::kNonFinite, .has_answer = false};
+  if (!are_finite(problem)) return {.status = SolverStatus::kNonFinite, .has_answer = false};
   Progress progress;
   progress.deadline = Deadline(max_seconds_);
   const bool is_warm = options_.warm_start;

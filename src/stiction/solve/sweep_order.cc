@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "stiction/base/worker_pool.h"
+
 namespace stiction {
 namespace {
 
@@ -12,6 +14,9 @@ namespace {
 /// them than without, and 45 % more with sixteen.
 constexpr int kUnitsPerSlab = 300;
 constexpr int kMaxSlabs = 4;
+
+/// Units that one task takes: some ten microseconds.
+constexpr int kUnitGrain = 1024;
 
 /// What fills less than this share of its packs is put into groups.
 constexpr double kLeastFill = 2.0 / 3;
@@ -221,8 +226,12 @@ std::pair<int, int> SweepOrder::find_layers_of(const ContactBlocks& blocks, int 
 }
 
 void SweepOrder::form_slabs(const ContactBlocks& blocks, int num_slabs) {
+  layers_of_.resize(blocks.num_units());
+  run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) layers_of_[i] = find_layers_of(blocks, i);
+  });
   weight_.assign(num_layers_ + 1, 0);
-  for (int i = 0; i < blocks.num_units(); ++i) ++weight_[find_layers_of(blocks, i).first];
+  for (const auto& [lowest, highest] : layers_of_) ++weight_[lowest];
   slab_.resize(num_layers_);
   int sum = weight_[num_layers_];  // of units without bodies
   for (int layer = 0; layer < num_layers_; ++layer) {
@@ -245,7 +254,7 @@ void SweepOrder::place_units(const ContactBlocks& blocks) {
   task_.resize(blocks.num_units());
   task_start_.assign(num_tasks + 1, 0);
   for (int i = 0; i < blocks.num_units(); ++i) {
-    const auto [lowest, highest] = find_layers_of(blocks, i);
+    const auto [lowest, highest] = layers_of_[i];
     const int slab = lowest < num_layers_ ? slab_[lowest] : 0;
     task_[i] = lowest < highest && slab < slab_[highest] ? border_task(slab) : slab_task(slab);
     ++task_start_[task_[i] + 1];

@@ -105,6 +105,7 @@ class SweepOrder {
   std::vector<int> queue_;  // bodies by layers
   std::vector<int> slab_;   // of a layer
   std::vector<int> task_;   // of a unit
+  std::vector<std::pair<int, int>> layers_of_;  // the lowest and the highest one of a unit
   std::vector<int> weight_;
   std::vector<Stay> stay_;              // of a body
   std::vector<int> group_;              // of a unit

@@ -12,8 +12,8 @@
 namespace stiction {
 namespace {
 
-/// Packs that one task takes to fill, and contacts that one looks at.
-constexpr int kPackGrain = 16, kContactGrain = 256;
+/// Packs that one task takes to fill, and contacts and bodies that one looks at.
+constexpr int kPackGrain = 16, kContactGrain = 256, kBodyGrain = 256;
 
 /// Contacts between the one that a pack is filled with and the one whose numbers are asked for.
 constexpr int kAhead = 8;
@@ -93,13 +93,17 @@ template <class Real>
 bool SweepPacks<Real>::choose_unit() {
   unit_ = 1;
   if (!kIsSingle) return true;
-  double largest = 0;  // squared
-  for (const Body& body : bodies_) {
-    double w[kBodySize], square = 0;
-    scale_velocity(body, blocks_->free_velocity().data() + body.dof, w);
-    for (const double x : w) square += x * x;
-    largest = std::max(largest, square);
-  }
+  // Squared, of bodies and then of contacts.
+  motion_.assign((num_bodies_ + kBodyGrain - 1) / kBodyGrain, 0.0);
+  run_blocks(blocks_->workers(), num_bodies_, kBodyGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      double w[kBodySize], square = 0;
+      scale_velocity(bodies_[i], blocks_->free_velocity().data() + bodies_[i].dof, w);
+      for (const double x : w) square += x * x;
+      motion_[begin / kBodyGrain] = std::max(motion_[begin / kBodyGrain], square);
+    }
+  });
+  double largest = num_bodies_ > 0 ? *std::max_element(motion_.begin(), motion_.end()) : 0;
   for (int i = 0; i < blocks_->num_units(); ++i)
     for (int a = 0; a < 3; ++a) {
       const double bias = blocks_->bias(blocks_->unit(i).row + a) * contact_unit(i);
@@ -145,42 +149,57 @@ void SweepPacks<Real>::number_bodies(const SweepOrder& order) {
 
 template <class Real>
 bool SweepPacks<Real>::scale_bodies(const StepProblem& problem) {
+  bodies_.resize(num_bodies_);
+  std::atomic<bool> are_good = true;
+  run_numbers(blocks_->workers(), num_bodies_, kBodyGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i)
+      if (!take_roots(problem, block_of_[i], bodies_[i])) are_good = false;
+  });
   factors_.clear();
-  bodies_.assign(num_bodies_, {});
-  for (int i = 0; i < num_bodies_; ++i)
-    if (!factor_body(problem, block_of_[i], bodies_[i])) return false;
-  return true;
+  for (Body& body : bodies_)
+    if (are_good && body.factor >= 0 && !factor_body(problem, body)) are_good = false;
+  return are_good;
 }
 
-/// Cholesky's factor of a mass block.
+/// Of a diagonal mass. Others are marked by a factor that is still to be found.
 template <class Real>
-bool SweepPacks<Real>::factor_body(const StepProblem& problem, int block, Body& body) {
+bool SweepPacks<Real>::take_roots(const StepProblem& problem, int block, Body& body) {
   const ConstRowMatrixMap mass = problem.mass_block(block);
   body.dof = problem.dof_start[block];
   const bool is_diagonal = is_diagonal_matrix(mass.data(), kBodySize);
-  for (int i = 0; !is_diagonal && i < kBodySize; ++i)
+  body.factor = is_diagonal ? -1 : block;
+  if (!is_diagonal) return true;
+  for (int i = 0; i < kBodySize; ++i) body.root[i] = std::sqrt(mass(i, i));
+  return invert_roots(body);
+}
+
+template <class Real>
+bool SweepPacks<Real>::invert_roots(Body& body) {
+  for (int i = 0; i < kBodySize; ++i) {
+    body.reciprocal[i] = 1 / body.root[i];
+    if (!(body.root[i] > 0) || !std::isfinite(body.reciprocal[i])) return false;
+  }
+  return true;
+}
+
+/// Cholesky's factor of a mass block that is not diagonal, whose number `factor` is at first.
+template <class Real>
+bool SweepPacks<Real>::factor_body(const StepProblem& problem, Body& body) {
+  const ConstRowMatrixMap mass = problem.mass_block(body.factor);
+  for (int i = 0; i < kBodySize; ++i)
     for (int j = 0; j < i; ++j) {
       if (mass(i, j) == 0 && mass(j, i) == 0) continue;
       if (!(std::abs(mass(i, j) - mass(j, i)) <=
             kAsymmetry * std::sqrt(std::abs(mass(i, i))) * std::sqrt(std::abs(mass(j, j)))))
         return false;
     }
-  Eigen::Matrix<double, kBodySize, kBodySize, Eigen::RowMajor> L;
-  if (is_diagonal) {
-    for (int i = 0; i < kBodySize; ++i) body.root[i] = std::sqrt(mass(i, i));
-  } else {
-    const Eigen::LLT<Eigen::Matrix<double, kBodySize, kBodySize>> llt(mass);
-    if (llt.info() != Eigen::Success) return false;
-    L = llt.matrixL();
-    for (int i = 0; i < kBodySize; ++i) body.root[i] = L(i, i);
-    body.factor = static_cast<int>(factors_.size());
-    factors_.insert(factors_.end(), L.data(), L.data() + kFactorSize);
-  }
-  for (int i = 0; i < kBodySize; ++i) {
-    body.reciprocal[i] = 1 / body.root[i];
-    if (!(body.root[i] > 0) || !std::isfinite(body.reciprocal[i])) return false;
-  }
-  return true;
+  const Eigen::LLT<Eigen::Matrix<double, kBodySize, kBodySize>> llt(mass);
+  if (llt.info() != Eigen::Success) return false;
+  const Eigen::Matrix<double, kBodySize, kBodySize, Eigen::RowMajor> L = llt.matrixL();
+  for (int i = 0; i < kBodySize; ++i) body.root[i] = L(i, i);
+  body.factor = static_cast<int>(factors_.size());
+  factors_.insert(factors_.end(), L.data(), L.data() + kFactorSize);
+  return invert_roots(body);
 }
 
 // -------------------------------------------------------------------------------------------------

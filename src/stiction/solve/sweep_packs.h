@@ -2,10 +2,10 @@
 // double precision, eight in single. For problems that consist of contacts between rigid bodies
 // with friction discs and nothing else: piles, walls, heaps of logs.
 //
-// A sweep in packs computes what one in the order of SweepOrder computes. A pack holds contacts that
-// share no body, and of two contacts that share one the earlier is in an earlier pack: whoever is
-// visited finds the velocities that it would have found. Contacts of a task (sweep_order.h) go, one
-// after the other, into the first pack with room behind all packs of their bodies.
+// A sweep in packs computes what one in the order of SweepOrder computes. A pack holds contacts
+// that share no body, and of two contacts that share one the earlier is in an earlier pack: whoever
+// is visited finds the velocities that it would have found. Contacts of a task (sweep_order.h) go,
+// one after the other, into the first pack with room behind all packs of their bodies.
 //
 // Bodies are kept in coordinates in which their mass is one: with M̂ = L Lᵀ, w' = Lᵀw and J' = J L⁻ᵀ
 //
@@ -122,7 +122,9 @@ class SweepPacks {
   void list_contact_units();
   void number_bodies(const SweepOrder& order);
   bool scale_bodies(const StepProblem& problem);
-  bool factor_body(const StepProblem& problem, int block, Body& body);
+  static bool take_roots(const StepProblem& problem, int block, Body& body);
+  static bool invert_roots(Body& body);
+  bool factor_body(const StepProblem& problem, Body& body);
   void list_ends();
   void form_packs(const SweepOrder& order);
   /// The packs of one task while contacts are placed, numbered from zero.
@@ -177,6 +179,7 @@ class SweepPacks {
   std::vector<int> body_start_;  // per slab, and the end: bodies by the slab that visits them first
   std::vector<Body> bodies_;
   std::vector<double> factors_;
+  std::vector<double> motion_;  // of choose_unit
   std::vector<Real> weight_;
   std::vector<TaskPacks> forming_;  // per task
   std::vector<int> count_;          // per pack: contacts in it
