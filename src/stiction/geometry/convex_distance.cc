@@ -240,6 +240,8 @@ CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair, double reach) 
 CoreDistance compute_core_distance_of_round_bodies(ConvexPair& pair) {
   const double size = pair.size();
   Vector3d direction = guess_of(pair);
+  CoreDistance best, apart;  // of largest separation; the nearest points of the finest search
+  best.gap = -std::numeric_limits<double>::infinity();
   // A coarse solution is good enough as a start almost always; what misfits gets a finer one.
   for (const double relative : {1e-4, 1e-8, 1e-13}) {
     const GjkResult gjk =
@@ -247,16 +249,26 @@ CoreDistance compute_core_distance_of_round_bodies(ConvexPair& pair) {
                 {.relative = relative, .touching = part_of_sizes(pair, 1e-10)});
     direction = gjk.best_direction;
     if (gjk.touches) break;
-    const double length = gjk.v.norm();
+    apart = from_gjk(gjk);
     const DirectedSeparation found = maximize_separation(
-        pair, gjk.v / length, {.angle = 3 * std::sqrt(relative), .upper = length});
+        pair, apart.normal, {.angle = 3 * std::sqrt(relative), .upper = apart.gap});
     if (!(found.value > 0)) break;
     const CoreDistance refined = find_witnesses(pair, found);
     // Points of both bodies that far apart along a direction that separates them by as much.
-    if (refined.misfit <= 1e-13 * size + 4 * kEpsilon * length) return refined;
+    if (refined.misfit <= 1e-13 * size + 4 * kEpsilon * apart.gap) return refined;
+    if (refined.gap > best.gap) best = refined;
     direction = found.normal;
   }
-  return compute_depth(pair, direction);
+  // Where a segment and the end of a cylinder, say, are askew by 1e-12, they are neither flat on
+  // each other to rounding nor are their points told apart by it: points of which a distance is
+  // known that no direction beats by more than is promised are nearest ones.
+  if (best.gap >= apart.gap - part_of_sizes(pair, 1e-10)) {
+    apart.misfit = (apart.a - apart.b - best.gap * best.normal).norm();
+    if (best.misfit <= apart.misfit) return best;
+    return {best.gap, best.normal, apart.a, apart.b, apart.misfit};
+  }
+  const CoreDistance other = compute_depth(pair, direction);
+  return other.gap > best.gap ? other : best;
 }
 
 /// The best axis of two boxes is the answer where they overlap, and where faces or edges face each
