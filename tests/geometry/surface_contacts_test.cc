@@ -179,6 +179,33 @@ TEST(SurfaceContacts, FlatTrianglesActAsOneFaceInAnyOrientation) {
   }
 }
 
+/// The tip of a tetrahedron that leans over a fold: it has gone through one side of it and is under
+/// the other, which none of it meets. Whether the fold is flat or bent by 1e-7, the tip is as deep.
+TEST(SurfaceContacts, TipsThatLeanOverAFoldAreAsDeepAsOnTheFlat) {
+  for (const double bend : {0.0, 1e-9, 1e-8, 1e-7}) {
+    for (int seed = 1; seed <= 500; ++seed) {
+      Random random(seed);
+      HeightField field{.size = {4, 4}, .heights = Eigen::MatrixXd(5, 5)};
+      for (double& height : field.heights.reshaped()) height = bend * random.uniform(-1, 1);
+      Convex hull{.points = {{0, 0, 0}}};
+      for (int k = 0; k < 3; ++k) {
+        const double towards = 2.0943951 * k + random.uniform(0, 0.5);
+        const double width = random.uniform(0.1, 1);
+        hull.points.emplace_back(-random.uniform(0.05, 0.5), width * std::sin(towards),
+                                 random.uniform(0.02, 0.6));
+      }
+      const double depth = std::pow(10, random.uniform(-4, -2));
+      const double beside = std::pow(10, random.uniform(-4, -2));
+      if (!find_fault(Shape(hull)).empty()) continue;
+      const ContactList list = contacts(hull, at(beside, 0.3, -depth), field, 1e-4);
+      double least = 1;
+      for (const ContactCandidate& candidate : list.candidates)
+        least = std::min(least, candidate.gap);
+      EXPECT_NEAR(least, -depth, 2 * bend + 1e-9) << "seed " << seed << ", bend " << bend;
+    }
+  }
+}
+
 TEST(SurfaceContacts, BallRollingOverFoldsHasTheGapOfTheNearestTriangle) {
   const auto ridges = [](double x, double y) { return 0.2 * std::sin(2 * x) + 0.1 * std::cos(y); };
   const Mesh mesh = grid_mesh(15, 10, ridges);

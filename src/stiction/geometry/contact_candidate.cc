@@ -49,28 +49,22 @@ inline Triple turned(const Eigen::Matrix3d& rotation, const Vector3d& v) {
           r[2] * v.x() + (r[5] * v.y() + r[8] * v.z())};
 }
 
-/// A point of shape a and a plane or a line of shape b, as touch_of_point_and_plane and
-/// touch_of_point_and_line. False, with nothing done, where the point is on the axis of the line.
-inline bool try_point(const ContactFeature& point, const Pose& pose, const ContactFeature& other,
-                      const Pose& pose_other, double side, Touch& touch) {
-  const Triple origin = triple(pose_other.position);
+/// A point of shape a and a line of shape b, as touch_of_point_and_line. False, with nothing done,
+/// where the point is on the axis of the line.
+inline bool try_point_and_line(const ContactFeature& point, const Pose& pose,
+                               const ContactFeature& line, const Pose& pose_line, double side,
+                               Touch& touch) {
+  const Triple origin = triple(pose_line.position);
   const Triple x = triple(pose.position) - origin + turned(pose.rotation, point.point);
-  const Triple y = turned(pose_other.rotation, other.point),
-               direction = turned(pose_other.rotation, other.direction), offset = x - y;
-  const double along = dot(direction, offset);
-  if (other.kind == Kind::kPlane) {
-    touch.gap = along - point.radius;
-    touch.normal = vector(direction);
-    touch.point = vector(origin + (x - (point.radius + touch.gap / 2) * direction));
-    return true;
-  }
-  const Triple foot = y + along * direction, across = x - foot;
+  const Triple y = turned(pose_line.rotation, line.point),
+               direction = turned(pose_line.rotation, line.direction);
+  const Triple foot = y + dot(direction, x - y) * direction, across = x - foot;
   const double distance = std::sqrt(dot(across, across));
   if (!(distance > 0)) return false;
   const Triple normal = (side / distance) * across;
-  touch.gap = side * distance - point.radius - other.radius;
+  touch.gap = side * distance - point.radius - line.radius;
   touch.normal = vector(normal);
-  touch.point = vector(origin + 0.5 * (x + foot + (other.radius - point.radius) * normal));
+  touch.point = vector(origin + 0.5 * (x + foot + (line.radius - point.radius) * normal));
   return true;
 }
 
@@ -220,10 +214,10 @@ Touch touch_of_line_and_circle(const PlacedFeature& line, const PlacedFeature& c
   return {gap, -outward, on_circle - gap / 2 * outward};
 }
 
-/// For pairs whose first kind is not after the second in the order point, line, circle, plane, but
-/// for those of try_point.
+/// For pairs whose first kind is not after the second in the order point, line, circle, plane.
 Touch touch_of_ordered(Kind kind_a, const PlacedFeature& a, Kind kind_b, const PlacedFeature& b,
                        double side) {
+  if (kind_a == Kind::kPoint && kind_b == Kind::kPlane) return touch_of_point_and_plane(a, b);
   if (kind_a == Kind::kPoint && kind_b == Kind::kPoint) return touch_of_points(a, b, side);
   if (kind_a == Kind::kPoint && kind_b == Kind::kLine) return touch_of_point_and_line(a, b, side);
   if (kind_a == Kind::kLine && kind_b == Kind::kLine) return touch_of_lines(a, b, side);
@@ -280,15 +274,12 @@ ContactFeature make_circle_feature(const Vector3d& center, const Vector3d& axis,
 Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a, const Pose& pose_a,
                      const CollisionShape& b, const Pose& pose_b) {
   const Kind kind_a = candidate.a.kind, kind_b = candidate.b.kind;
-  const auto is_flat_or_line = [](Kind kind) {
-    return kind == Kind::kPlane || kind == Kind::kLine;
-  };
   Touch touch;
-  if (kind_a == Kind::kPoint && is_flat_or_line(kind_b) &&
-      try_point(candidate.a, pose_a, candidate.b, pose_b, candidate.side, touch))
+  if (kind_a == Kind::kPoint && kind_b == Kind::kLine &&
+      try_point_and_line(candidate.a, pose_a, candidate.b, pose_b, candidate.side, touch))
     return touch;
-  if (kind_b == Kind::kPoint && is_flat_or_line(kind_a) &&
-      try_point(candidate.b, pose_b, candidate.a, pose_a, candidate.side, touch)) {
+  if (kind_a == Kind::kLine && kind_b == Kind::kPoint &&
+      try_point_and_line(candidate.b, pose_b, candidate.a, pose_a, candidate.side, touch)) {
     touch.normal = -touch.normal;
     return touch;
   }

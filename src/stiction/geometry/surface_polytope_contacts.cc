@@ -102,9 +102,9 @@ class PolytopeOnTriangle {
   void emit(const SurfaceAxis& axis) {
     best_ = axis;
     if (axis.kind == SurfaceAxis::Kind::kFace) {
-      touch_region(query_, near_, true);
+      touch_face(near_, axis.separation);
     } else if (axis.kind == SurfaceAxis::Kind::kNeighbor) {
-      touch_region(query_, neighbor_across(query_, near_, axis.half_edge), true);
+      touch_face(neighbor_across(query_, near_, axis.half_edge), axis.separation);
     } else if (axis.kind == SurfaceAxis::Kind::kFaceOfShape) {
       collect_on_face_of_shape(axis.index);
       note_tilted(query_, axis.index, axis.separation);
@@ -112,6 +112,28 @@ class PolytopeOnTriangle {
     } else if (axis.kind == SurfaceAxis::Kind::kEdges) {
       add_edge_pair();
       note_tilted_faces(direction_of(axis), axis.separation);
+    }
+  }
+
+  /// And a face beside it that continues it, if the deepest corner is under that, and no deeper: a
+  /// tip that leans may have gone through the one and be under the other, which it does not meet.
+  void touch_face(const NearTriangle& face, double separation) {
+    constexpr double kNearlyFlat = 1 - 1e-8, kAsDeep = 1 + 1e-3;
+    touch_region(query_, face, true);
+    if (!(separation < -tie_)) return;
+    const int region = query_.surface.region(face.index);
+    const Vector3d n = query_.region_side(face) * query_.surface.normal(face.index);
+    const Vector3d& deepest = lowest(n);
+    if (is_over_region(query_, region, deepest, query_.tolerance)) return;
+    for (const NearTriangle& other : query_.workspace.triangles) {
+      if (!other.is_front || query_.surface.region(other.index) == region) continue;
+      const Vector3d m = query_.region_side(other) * query_.surface.normal(other.index);
+      if (!(m.dot(n) > kNearlyFlat)) continue;
+      const double height = query_.height(other, deepest);
+      if (height > 0 || height < kAsDeep * separation - tie_) continue;
+      if (!is_over_triangle(query_, TriangleView(query_, other.index), deepest, 0)) continue;
+      touch_region(query_, other, true);
+      return;
     }
   }
 
