@@ -41,11 +41,13 @@ TEST(LogPile, LogsRollTowardsTheStopAndLoseEnergy) {
   expect_between_the_guides(simulation);
 }
 
+/// When the last log gives way is left to chance: with steps and rounding a little different all of
+/// them lie after 2.5 to 4 s.
 TEST(SlowLogPile, ComesToRestBetweenItsGuides) {
   const Scene scene = example_scene("log-pile");
   Simulation simulation(scene.model, options_of(scene));
   const double start = simulation.energy().now.total();
-  while (simulation.state().t < 3.5) simulation.step();
+  while (simulation.state().t < 5) simulation.step();
   EXPECT_LE(simulation.energy().now.kinetic, 1e-5 * start);
   expect_between_the_guides(simulation);
 }

@@ -208,7 +208,7 @@ class ContactModel : public Model {
     std::partial_ordering operator<=>(const Separation& other) const {
       return std::pair(is_told, distance) <=> std::pair(other.is_told, other.distance);
     }
-    bool operator==(const Separation& other) const { return (*this <=> other) == 0; }
+    bool operator==(const Separation& other) const { return std::is_eq(*this <=> other); }
   };
   /// A system with shapes.
   struct PartWithSurfaces {

@@ -175,7 +175,7 @@ CoreDistance compute_depth(ConvexPair& pair, const Vector3d& guess) {
   const double length = guess.norm();
   if (length > 0) {
     const DirectedSeparation near = maximize_separation(pair, guess / length, {.angle = 0.2});
-    const CoreDistance found = find_witnesses(pair, near);
+    CoreDistance found = find_witnesses(pair, near);
     if (is_proven_best(pair, found)) return found;
   }
   ExpandingPolytope polytope;
@@ -229,7 +229,7 @@ CoreDistance compute_core_distance_of_polytopes(ConvexPair& pair, double reach) 
   if (apart.gap - gjk.lower <= rounding) return apart;
   const DirectedSeparation found =
       maximize_separation(pair, apart.normal, {.angle = 1e-2, .upper = apart.gap});
-  const CoreDistance refined = find_witnesses(pair, found);
+  CoreDistance refined = find_witnesses(pair, found);
   if (found.value >= apart.gap - part_of_sizes(pair, 1e-12) || found.value > 1e-6 * size) {
     return refined;
   }
@@ -253,7 +253,7 @@ CoreDistance compute_core_distance_of_round_bodies(ConvexPair& pair) {
     const DirectedSeparation found = maximize_separation(
         pair, apart.normal, {.angle = 3 * std::sqrt(relative), .upper = apart.gap});
     if (!(found.value > 0)) break;
-    const CoreDistance refined = find_witnesses(pair, found);
+    CoreDistance refined = find_witnesses(pair, found);
     // Points of both bodies that far apart along a direction that separates them by as much.
     if (refined.misfit <= 1e-13 * size + 4 * kEpsilon * apart.gap) return refined;
     if (refined.gap > best.gap) best = refined;

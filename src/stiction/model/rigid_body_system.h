@@ -144,9 +144,9 @@ class RigidBodySystem final : public System, public Surfaces {
   void append_spring_rows(double t, const ConstVectorRef& q, int first_block,
                           RowSet& out) const override;
   void evaluate_gaps(double t, const ConstVectorRef& q, VectorRef gaps) const override;
-  void append_contact_rows(double t, const ConstVectorRef& q, int contact, int first_block,
+  void append_contact_rows(double t, const ConstVectorRef& q, int index, int first_block,
                            RowSet& out) const override;
-  ContactPlace locate_contact(double t, const ConstVectorRef& q, int contact) const override;
+  ContactPlace locate_contact(double t, const ConstVectorRef& q, int index) const override;
   void append_mean_constraint_rows(double t, double h, const ConstVectorRef& q,
                                    const ConstVectorRef& v, const ConstVectorRef& change,
                                    int first_block, RowSet& out) const override;

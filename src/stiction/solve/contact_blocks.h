@@ -132,20 +132,20 @@ class ContactBlocks {
   const double* find_moved(const Entry& entry, int dim, double* room) const;
   void assemble_coupling(const RowCoupling& coupling);
   void count_coupling(const RowCoupling& coupling);
-  bool is_blockwise(const RowCoupling& coupling, int unit) const;
-  void count_block(int unit, int other);
-  Coupling& place_block(int unit, int other);
-  void fill_coupling_row(const RowCoupling& coupling, int unit, int row);
-  void fill_coupling_blocks(const RowCoupling& coupling, int unit);
+  bool is_blockwise(const RowCoupling& coupling, int i) const;
+  void count_block(int i, int j);
+  Coupling& place_block(int i, int j);
+  void fill_coupling_row(const RowCoupling& coupling, int i, int row);
+  void fill_coupling_blocks(const RowCoupling& coupling, int i);
   bool assemble_local(const StepProblem& problem);
-  bool assemble_unit(const StepProblem& problem, int unit);
-  void compute_local_matrix(int unit, double* W);
+  bool assemble_unit(const StepProblem& problem, int i);
+  void compute_local_matrix(int i, double* W);
   void assemble_omega(const StepProblem& problem);
   const PolygonTable* find_table(const FrictionSection& section) const;
   void ask_for_meetings(int block) const;
   void ask_for_pieces(int block, const double* x) const;
   void push_block(int block, const double* x, double* w) const;
-  void push_rows(int unit, const double* x, double* u) const;
+  void push_rows(int i, const double* x, double* u) const;
 
   int num_bilateral_ = 0, num_rows_ = 0, num_dofs_ = 0;
   std::vector<Unit> units_;  // one more than there are, for the ends
