@@ -142,7 +142,7 @@ TEST(SweepOrder, GroupsWhatWouldWaitForEachOther) {
   EXPECT_LE(8 * num_groups, 2 * blocks.num_units());
 }
 
-/// They reach the answer, whatever order that is; with the bits of any number of threads.
+/// The answer is reached, whatever the order is.
 TEST(SweepOrder, SolvesWhatIsGrouped) {
   const StepProblem problem = row_of_logs(60);
   for (const double tolerance : {1e-4, 1e-6, 1e-9}) {

@@ -3,8 +3,9 @@
 // A manifold is complete in one call and has no cap: for faces that meet, all corners of their
 // overlap; for nearly parallel capsules and cylinders, both ends of the overlap; edge pairs; every
 // corner of one shape that is within reach of the face of the other that it stands on. It never
-// remembers earlier calls. The smallest gap is that of compute_distance, and there is a candidate
-// if and only if that is ≤ reach.
+// remembers earlier calls. The smallest gap is that of compute_distance, to its accuracy or the tie
+// of directions (4e-9 of the size with cylinders), and there is a candidate if and only if that is
+// ≤ reach.
 //
 // Corners and edges without a radius that are closest without a face being involved (corner to
 // corner, corner to edge, parallel edges) give a point against the plane through the other feature
