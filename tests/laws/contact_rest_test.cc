@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -151,6 +153,96 @@ TEST_P(SlowRest, ACubeDoesNotMoveInAHundredThousandSteps) {
     EXPECT_EQ(simulation.model().num_contacts(), 4);
     // Were all of it in one direction.
     EXPECT_LE((simulation.state().q - start).lpNorm<Eigen::Infinity>(), 1e5 * kStep * kRest);
+  }
+}
+
+std::vector<Quaterniond> random_turns(int count) {
+  std::mt19937_64 random(17);
+  std::normal_distribution<double> number;
+  std::vector<Quaterniond> turns;
+  for (int k = 0; k < count; ++k)
+    turns.push_back(
+        Quaterniond(number(random), number(random), number(random), number(random)).normalized());
+  return turns;
+}
+
+TEST_P(Rest, ACubeStandsHoweverTheWorldIsTurned) {
+  for (const Quaterniond& turn : random_turns(fewer_sanitized(200)))
+    EXPECT_LE(watch(make_standing(cube(), turn), GetParam(), settling_steps(GetParam()), 200).speed,
+              kRest);
+}
+
+/// Cubes of this size on top of each other.
+Model make_column(int num_cubes, double size, const Quaterniond& turn) {
+  RigidBodyBuilder world;
+  world.set_gravity(turn * Vector3d(0, 0, -kGravity));
+  const MaterialId rough = world.add_material({.name = "rough", .mu = 0.5});
+  const double mass = size * size * size;
+  for (int k = 0; k < num_cubes; ++k) {
+    const BodyId body = world.add_body({.name = "cube " + std::to_string(k),
+                                        .position = turn * Vector3d(0, 0, (k + 0.5) * size),
+                                        .orientation = turn,
+                                        .mass = mass,
+                                        .inertia = mass * size * size / 6 * Matrix3d::Identity()});
+    world.add_shape(
+        {.body = body, .shape = Box{.size = Vector3d::Constant(size)}, .material = rough});
+  }
+  world.add_shape({.shape = Plane{.normal = turn * Vector3d::UnitZ()}});
+  return world.build_model();
+}
+
+/// Discs are solved to rounding. With polygons Lemke's method takes velocities below some 1e-12 of
+/// what weight makes in a step for none, in every scheme.
+Simulation stand_on_discs(Model model, const std::string& scheme, double size) {
+  SimulationOptions options{.scheme = scheme, .h = kStep * std::sqrt(size)};
+  options.friction = FrictionSection::disc();
+  options.stepping.events.contact_tolerance *= size;
+  return Simulation(std::move(model), options);
+}
+
+/// Largest speed of a corner of a cube after the first steps, in those that follow, as a share of
+/// what weight makes of it in a step.
+double gather(Simulation& simulation, double size, int num_steps) {
+  constexpr int kSettling = 10;
+  double speed = 0;
+  for (int n = 0; n < num_steps; ++n) {
+    simulation.step();
+    if (n < kSettling) continue;
+    const VectorXd& v = simulation.state().v;
+    for (Eigen::Index k = 0; k < v.size(); ++k)
+      speed = std::max(speed, std::abs(v[k]) * (k % 6 < 3 ? 1 : size));
+  }
+  return speed / (kGravity * kStep * std::sqrt(size));
+}
+
+// Of a dozen rows each sum has some dozen terms of the size of what weight makes. Velocities that
+// gathered would be a hundred of that after 1,000 steps.
+constexpr double kOfOneStep = 64 * std::numeric_limits<double>::epsilon();
+
+TEST(ContactRest, TrapezoidalVelocitiesAreRoundingOfOneStepWhateverTheSize) {
+  for (const char* scheme : {"trapezoidal-1", "trapezoidal-2"})
+    for (const double size : {1e-6, 1.0, 1e3})
+      for (const int num_cubes : {1, 2})
+        for (const Quaterniond& turn : random_turns(fewer_sanitized(10))) {
+          Simulation simulation = stand_on_discs(make_column(num_cubes, size, turn), scheme, size);
+          EXPECT_LE(gather(simulation, size, 1000), kOfOneStep)
+              << scheme << ", " << num_cubes << " of " << size << " m";
+        }
+}
+
+TEST(ContactRest, TrapezoidalVelocitiesOfACylinderAreRoundingOfOneStep) {
+  for (const char* scheme : {"trapezoidal-1", "trapezoidal-2"})
+    for (const Quaterniond& turn : random_turns(fewer_sanitized(20))) {
+      Simulation simulation = stand_on_discs(make_standing(cylinder(), turn), scheme, 1);
+      EXPECT_LE(gather(simulation, 1, 1000), kOfOneStep) << scheme;
+    }
+}
+
+TEST(SlowContactRest, TrapezoidalVelocitiesAreRoundingOfOneStepAfterAHundredThousand) {
+  for (const World& world : worlds()) {
+    SCOPED_TRACE(world.name);
+    Simulation simulation = stand_on_discs(make_column(2, 1, world.turn), "trapezoidal-2", 1);
+    EXPECT_LE(gather(simulation, 1, 100000), kOfOneStep);
   }
 }
 

@@ -772,6 +772,7 @@ std::string PhaseProblem::assemble(const AuditedPhase& phase, const AuditedPhase
       add_velocity_rows(phase, at, kTrapezoidalCompliance, true);
       add_springs(phase, mid, springs_at(here), mean);
       for (const AuditedContact& contact : phase.contacts) add_contact(phase, contact, at, 0);
+      if (is_mean) admit_taken_back(phase);
       return {};
     }
     case SchemeName::kSpook:

@@ -156,6 +156,8 @@ class PhaseProblem {
                const AuditedPhase& phase);
   int add_contact(const AuditedPhase& phase, const AuditedContact& contact, const Point& rows_at,
                   double rows_rounding);
+  VectorXd measure_unresolved(const AuditedPhase& phase) const;
+  void admit_taken_back(const AuditedPhase& phase);
   void add_spook_contacts(const AuditedPhase& phase);
   void add_position_level(const AuditedPhase& phase);
   void add_impact(const AuditedPhase& phase, const AuditedPhase* compression);

@@ -113,6 +113,7 @@ void EventScheme::run(const Context& c, const State& start, double length, Attem
   attempt.length = length;
   rule_->assemble(c.model, start, length, active_, attempt.assembly);
   forces_.write(c.model, attempt.assembly, length, solver_start_);
+  rule_->take_back_rounding(start, solver_start_, attempt.assembly);
   attempt.solution = c.solve.probe(attempt.assembly.problem(), attempt.report, &solver_start_);
   rule_->advance(c.model, start, length, attempt.solution, attempt.end);
   last_problem_ = &attempt.assembly.problem();

@@ -86,6 +86,12 @@ void TrapezoidalSubstep::assemble(const ContactModel& model, const State& start,
   assembly.add_contacts(model, rows, contacts);
 }
 
+/// Rows on v⁺ have nothing to reflect.
+void TrapezoidalSubstep::take_back_rounding(const State& start, const StepSolution& impulses,
+                                            StepAssembly& assembly) {
+  if (kind_ == TrapezoidalKind::kMean) rounding_.take_back(start.v, impulses, assembly);
+}
+
 void TrapezoidalSubstep::advance(const ContactModel& model, const State& start, double h,
                                  const StepSolution& solution, State& end) {
   end.t = start.t + h;

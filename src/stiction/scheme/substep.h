@@ -12,6 +12,7 @@
 #include <span>
 
 #include "stiction/scheme/outcome.h"
+#include "stiction/scheme/reflected_rounding.h"
 
 namespace stiction {
 
@@ -36,6 +37,9 @@ class SubstepRule {
 
   virtual void assemble(const ContactModel& model, const State& start, double h,
                         std::span<const int> contacts, StepAssembly& assembly) = 0;
+  /// Changes biases of the assembled problem where velocities of its rows are nothing but rounding.
+  /// `impulses` are those that the last substep lets expect.
+  virtual void take_back_rounding(const State&, const StepSolution&, StepAssembly&) {}
   /// The state after the step from the unknown w of the problem.
   virtual void advance(const ContactModel& model, const State& start, double h,
                        const StepSolution& solution, State& end) = 0;
@@ -93,6 +97,8 @@ class TrapezoidalSubstep final : public SubstepRule {
   double rows_ahead() const override { return kind_ == TrapezoidalKind::kMean ? 0.5 : 1; }
   void assemble(const ContactModel& model, const State& start, double h,
                 std::span<const int> contacts, StepAssembly& assembly) override;
+  void take_back_rounding(const State& start, const StepSolution& impulses,
+                          StepAssembly& assembly) override;
   void advance(const ContactModel& model, const State& start, double h,
                const StepSolution& solution, State& end) override;
   void add_applied_work(const ContactModel& model, const State& start, const State& end,
@@ -102,6 +108,7 @@ class TrapezoidalSubstep final : public SubstepRule {
  private:
   TrapezoidalKind kind_;
   ForceJacobians jacobians_;
+  ReflectedRounding rounding_;
   VectorXd q_mid_, q_end_, mean_velocity_;
 };
 
