@@ -237,6 +237,23 @@ TEST(QuickDiscs, FindsFrictionOnSoftGround) {
   }
 }
 
+// What holds on the disc holds on polygons and boxes, inside of them.
+TEST(QuickDiscs, HoldsOnPolygonsAndBoxes) {
+  for (const FrictionSection& section : {FrictionSection::polygon(8), FrictionSection::box()}) {
+    SCOPED_TRACE(to_text(section));
+    StepProblem problem = make_cube(Vector3d(0.03 * kWeight, 0.02 * kWeight, 0), 0.5);
+    for (FrictionSection& own : problem.section) own = section;
+    QuickDiscs quick;
+    StepSolution start, answer;
+    start.set_zero(problem);
+    int factorisations = 0;
+    ASSERT_TRUE(quick.try_solve(problem, start, kGoal, answer, factorisations));
+    EXPECT_EQ(factorisations, 1);
+    EXPECT_LE(certify(problem, answer).residual(), 1e-9);
+    EXPECT_LE(ConstVectorMap(answer.w.data(), 6).norm(), kGoal);
+  }
+}
+
 TEST(QuickDiscs, RefusesWhatItDoesNotTake) {
   QuickDiscs quick;
   StepSolution start, answer;
@@ -246,9 +263,9 @@ TEST(QuickDiscs, RefusesWhatItDoesNotTake) {
     return !QuickDiscs::is_for(problem) ||
            !quick.try_solve(problem, start, kGoal, answer, factorisations);
   };
-  StepProblem polygon = make_cube(Vector3d::Zero(), 0.5);
-  polygon.section[2] = FrictionSection::polygon(8);
-  EXPECT_TRUE(is_refused(polygon));
+  StepProblem slides_on_polygon = make_cube(Vector3d::UnitX(), 0.5);
+  slides_on_polygon.section[2] = FrictionSection::polygon(8);
+  EXPECT_TRUE(is_refused(slides_on_polygon));
 
   StepProblem other_size = make_cube(Vector3d::Zero(), 0.5);
   other_size.add_mass_block(3).setIdentity();

@@ -104,11 +104,12 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   take_velocities(problem, solution);
   if (whole_->stands_still(problem, solution)) return first;
   if (is_solved_at_once(problem, solution, first)) return first;
-  prepare_start(problem, solution);
   SolverReport report{.status = SolverStatus::kMaxIterations, .has_answer = false};
   double best = kInfinity;
+  if (!has_impulses(problem, solution)) prepare_start(problem, solution);
   whole_->try_quick(problem, solution, best, report);
   if (best == 0) return {SolverStatus::kConverged, report.iterations, report.stage};
+  prepare_start(problem, solution);
   start_ = solution;
   int level = 0;
   // Taking a small problem apart costs as much as a first attempt at solving it.

@@ -62,6 +62,7 @@ bool QuickDiscs::try_solve(const StepProblem& problem, const StepSolution& start
     compute_velocity_at(unit);
     guess_status(unit);
   }
+  if (slides_off_disc()) return false;
   if (is_start_exact(problem)) {
     for (Unit& unit : units_) unit.x = unit.before;
     write(problem, answer);
@@ -115,7 +116,9 @@ bool QuickDiscs::go_on(const StepProblem& problem, double goal, StepSolution& an
   double error = kInfinity;
   for (int step = 0; step < kMaxSteps; ++step) {
     if (!take_step(problem, iterations)) return false;
-    if (!review_all()) {
+    const bool is_right = review_all();
+    if (slides_off_disc()) return false;
+    if (!is_right) {
       error = kInfinity;  // of other statuses
       continue;
     }
@@ -135,6 +138,7 @@ bool QuickDiscs::set_up(const StepProblem& problem, const StepSolution& start) {
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     Unit& unit = units_[i];
     unit.is_contact = false;
+    unit.has_disc = true;
     unit.bias = &problem.bias[i];
     unit.compliance = &problem.compliance[i];
     unit.lower = problem.lower[i];
@@ -146,11 +150,11 @@ bool QuickDiscs::set_up(const StepProblem& problem, const StepSolution& start) {
   for (int j = 0; j < problem.num_contacts(); ++j) {
     Unit& unit = units_[problem.num_bilateral() + j];
     const int row = problem.contacts.row_start(j), dim = problem.contacts.num_rows(j);
-    const bool is_disc = problem.section[j].kind == FrictionSection::Kind::kDisc;
     unit.is_contact = true;
+    unit.has_disc = problem.section[j].kind == FrictionSection::Kind::kDisc;
     unit.mu = problem.mu[j];
     unit.dim = unit.mu > 0 ? dim : 1;
-    if (unit.dim == 2 || (unit.dim == 3 && !is_disc)) return false;
+    if (unit.dim == 2) return false;
     unit.bias = &problem.contact_bias[row];
     unit.compliance = &problem.contact_compliance[row];
     unit.before = {};
@@ -342,6 +346,13 @@ bool QuickDiscs::review_contact(Unit& unit) {
   }
   turn_slip(unit);
   return true;
+}
+
+/// Along which direction a polygon or a box slides is for pivoting to find.
+bool QuickDiscs::slides_off_disc() const {
+  return std::any_of(units_.begin(), units_.end(), [](const Unit& unit) {
+    return unit.status == Status::kSlides && !unit.has_disc;
+  });
 }
 
 bool QuickDiscs::review_all() {

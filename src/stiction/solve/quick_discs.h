@@ -12,8 +12,9 @@
 // and M̂ w = p + Rᵀx(w) is solved by Newton's method with the matrix M̂ + RᵀDR, D = −∂x/∂u
 // (small_lu.h). What turns out to be done otherwise is changed, and the matrix is factored again.
 // What an answer is worth is for a judge to say: this only finds candidates, and gives up soon. It
-// takes blocks of six, and contacts with one row, or with three and discs that are rigid along
-// their tangents, between at most two bodies. Allocates only when sizes grow.
+// takes blocks of six, and contacts with one row, or with three that are rigid along their
+// tangents, between at most two bodies. Polygons and boxes have to hold, by the disc: whether they
+// do the judge sees. Allocates only when sizes grow.
 #pragma once
 
 #include <array>
@@ -48,7 +49,7 @@ class QuickDiscs {
   /// A bilateral row or a contact.
   struct Unit {
     int dim = 1, num_pieces = 0;
-    bool is_contact = false;
+    bool is_contact = false, has_disc = true;
     Status status = Status::kOff;
     std::array<int, 2> body = {};
     std::array<const double*, 2> rows = {};  // dim × 6 each, row by row
@@ -88,6 +89,7 @@ class QuickDiscs {
   void add_stiffness(const Unit& unit);
   bool take_step(const StepProblem& problem, int& iterations);
   bool review_all();
+  bool slides_off_disc() const;
   double settle(const StepProblem& problem);
   void write(const StepProblem& problem, StepSolution& answer) const;
 
