@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "stiction/geometry/surface_query.h"
 
@@ -17,7 +18,7 @@ using Eigen::Vector3d;
 /// What rounding may do to directions.
 constexpr double kStrict = 1e-9;
 /// A capsule that lies on a face and crosses its border may be lifted at the border by this angle
-/// and still needs the crossing as a candidate, for when it tilts back.
+/// and still needs a candidate there, for when it tilts back.
 constexpr double kTilted = 0.05;
 
 struct Ball {
@@ -221,6 +222,67 @@ bool is_seen_along(const SurfaceQuery& query, const NearTriangle& near, int half
   return n.dot(outward) >= -kStrict;
 }
 
+// What of a lifted axis is over a triangle or along an edge ends at a plane through a corner, the
+// wall. That end touches along n if it comes down. The normal of the mantle there is another one:
+// with it, what slides over edges of nearly flat ground would be braked.
+
+/// The lowest point of the mantle in the wall, if it is between the ends.
+std::optional<Vector3d> find_lowest_in_wall(const Axis& axis, const Vector3d& wall,
+                                            const Vector3d& corner, const Vector3d& n) {
+  const Vector3d up = (n - n.dot(axis.direction) * axis.direction).normalized();
+  const Vector3d bottom = axis.start - axis.radius * up;
+  const double place = wall.dot(corner - bottom) / wall.dot(axis.direction);
+  if (!(place >= 0 && place <= axis.length)) return std::nullopt;
+  return bottom + place * axis.direction;
+}
+
+/// Touches the mantle from within at a point of it, and takes its place.
+ContactFeature ball_within(const SurfaceQuery& query, const Axis& axis, const Vector3d& point,
+                           const Vector3d& n) {
+  return point_of_a(query, point + axis.radius * n, axis.radius);
+}
+
+/// The end, at an edge, of what of the axis is over a triangle.
+std::optional<Vector3d> find_border(const SurfaceQuery& query, const NearTriangle& near,
+                                    const TriangleView& t, int k, const Axis& axis) {
+  const Vector3d normal = query.region_side(near) * query.surface.normal(t.index);
+  const Vector3d edge = t.corners[(k + 1) % 3] - t.corners[k];
+  const std::optional<Vector3d> lowest =
+      find_lowest_in_wall(axis, normal.cross(edge), t.corners[k], normal);
+  if (!lowest) return std::nullopt;
+  const double place = edge.dot(*lowest - t.corners[k]), length = edge.norm();
+  const bool is_in_edge =
+      place >= -query.tolerance * length && place <= (length + query.tolerance) * length;
+  return is_in_edge ? lowest : std::nullopt;
+}
+
+/// n lies outside of the normal cone of the edge, since the axis rises from the triangle.
+void add_border(SurfaceQuery& query, const NearTriangle& near, const TriangleView& t, int k,
+                const Axis& axis, const Vector3d& n) {
+  const int region = query.surface.region(t.index);
+  const Vector3d& upright = query.surface.region_normal(region);
+  const Vector3d normal = query.region_side(near) * upright;
+  const Vector3d inward = near.side * normal.cross(t.corners[(k + 1) % 3] - t.corners[k]);
+  if (!(normal.dot(n) > 0 && inward.dot(n) > 0)) return;
+  const std::optional<Vector3d> lowest = find_border(query, near, t, k, axis);
+  if (!lowest) return;
+  add_candidate(query,
+                {.a = ball_within(query, axis, *lowest, normal),
+                 .b = make_plane_feature(query.surface.region_offset(region) * upright, normal)},
+                {.kind = FeatureCode::Kind::kEdge, .index = 0},
+                surface_edge_code(query, 3 * t.index + k), surface_region_code(region));
+}
+
+void add_crossing(SurfaceQuery& query, int half_edge, const Axis& axis, double side) {
+  const SurfaceLine line = line_of_edge(query, half_edge);
+  add_candidate(query,
+                {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
+                 .b = line.feature,
+                 .side = line.turns * side},
+                {.kind = FeatureCode::Kind::kEdge, .index = 0},
+                surface_edge_code(query, half_edge));
+}
+
 /// Axis against an edge of the surface, where both are nearest to each other between their ends.
 void collect_axis_on_edge(SurfaceQuery& query, const NearTriangle& near, const TriangleView& t,
                           int k, const Axis& axis) {
@@ -235,41 +297,54 @@ void collect_axis_on_edge(SurfaceQuery& query, const NearTriangle& near, const T
   const Vector3d offset = axis.start - t.corners[k];
   const double s = along.cross(offset).dot(cross) / (sine * sine);
   const double u = axis.direction.cross(offset).dot(cross) / (sine * sine);
-  if (s < 0 || s > axis.length || u < -query.tolerance || u > edge_length + query.tolerance) return;
+  const auto is_between = [&](double margin) {
+    return s >= -margin && s <= axis.length + margin && u >= -margin - query.tolerance &&
+           u <= edge_length + margin + query.tolerance;
+  };
+  // Where the axis crosses the edge as seen along the normal of a triangle, instead of n, both are
+  // elsewhere by no more than this.
+  if (!is_between(kTilted * (2 * axis.radius + query.options.reach) / sine)) return;
+  if (!is_between(0) && !find_border(query, near, t, k, axis)) return;
   for (const double side : {1.0, -1.0}) {
     const Vector3d n = side / sine * cross;
     const double distance = n.dot(offset);
     // Beyond the edge by more than the radius: the faces know better.
     if (distance < -axis.radius || distance - axis.radius > query.options.reach) continue;
-    const double slack = distance > 0 && is_convex_edge(query, half_edge) ? kTilted : kStrict;
-    if (!edge_allows(query, half_edge, n, slack)) continue;
+    if (!edge_allows(query, half_edge, n, kTilted)) continue;
     if (!is_seen_along(query, near, half_edge, n)) continue;
+    if (!edge_allows(query, half_edge, n, kStrict)) {
+      const bool is_lifted = distance > 0 && is_convex_edge(query, half_edge);
+      if (is_lifted) add_border(query, near, t, k, axis, n);
+      continue;
+    }
+    if (!is_between(0)) continue;
     // Around a rim both directions are allowed: the axis is before it, not beyond.
     if (distance < 0 && edge_allows(query, half_edge, -n, kStrict)) continue;
-    const SurfaceLine line = line_of_edge(query, half_edge);
-    add_candidate(query,
-                  {.a = make_line_feature(Vector3d::Zero(), Vector3d::UnitZ(), axis.radius),
-                   .b = line.feature,
-                   .side = line.turns * side},
-                  {.kind = FeatureCode::Kind::kEdge, .index = 0},
-                  surface_edge_code(query, half_edge));
+    add_crossing(query, half_edge, axis, side);
   }
 }
 
-/// Whether a corner pushes along n; or the edge that ends there, and that the axis is nearly
-/// parallel to: the end of it that the axis is lifted from may be touched in the step.
-bool pushes_axis(const SurfaceQuery& query, const TriangleView& t, int k, const Axis& axis,
-                 const Vector3d& n) {
+/// The corner does not push the axis, but an edge that ends there does, and the axis is nearly
+/// parallel to it: the end of it that the axis is lifted from may be touched in the step.
+void add_end_of_edge(SurfaceQuery& query, const TriangleView& t, int k, const Axis& axis) {
   constexpr double kSine = 0.1;
-  if (vertex_allows(query, t.ids[k], n, kStrict)) return true;
   for (const int edge : {k, (k + 2) % 3}) {
-    if (query.surface.edge_id(3 * t.index + edge) == TriangleSurface::kNone) continue;
+    const int half_edge = 3 * t.index + edge;
+    if (query.surface.edge_id(half_edge) == TriangleSurface::kNone) continue;
     const Vector3d along = (t.corners[(edge + 1) % 3] - t.corners[edge]).normalized();
     if (!(axis.direction.cross(along).squaredNorm() < kSine * kSine)) continue;
-    const Vector3d across = (n - n.dot(along) * along).normalized();
-    if (vertex_allows(query, t.ids[k], across, kStrict)) return true;
+    const double place = along.dot(t.corners[k] - axis.start) / along.dot(axis.direction);
+    const Vector3d across = (axis.start + place * axis.direction - t.corners[k]).normalized();
+    if (!vertex_allows(query, t.ids[k], across, kStrict)) continue;
+    const std::optional<Vector3d> lowest = find_lowest_in_wall(axis, along, t.corners[k], across);
+    if (!lowest) continue;
+    add_candidate(query,
+                  {.a = ball_within(query, axis, *lowest, across),
+                   .b = line_of_edge(query, half_edge).feature},
+                  {.kind = FeatureCode::Kind::kEdge, .index = 0}, surface_vertex_code(t.ids[k]),
+                  surface_edge_code(query, half_edge));
+    return;
   }
-  return false;
 }
 
 void collect_axis_on_vertex(SurfaceQuery& query, const TriangleView& t, int k, const Axis& axis) {
@@ -280,8 +355,9 @@ void collect_axis_on_vertex(SurfaceQuery& query, const TriangleView& t, int k, c
   const Vector3d away = axis.start + place * axis.direction - corner;
   const double distance = away.norm();
   if (!(distance > query.tolerance)) return;
-  if (!(distance - axis.radius <= query.options.reach) ||
-      !pushes_axis(query, t, k, axis, away / distance)) {
+  if (!(distance - axis.radius <= query.options.reach)) return;
+  if (!vertex_allows(query, vertex, away / distance, kStrict)) {
+    add_end_of_edge(query, t, k, axis);
     return;
   }
   add_candidate(query,
