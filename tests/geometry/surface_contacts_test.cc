@@ -93,13 +93,13 @@ double distance_to_mesh(const Vector3d& p, const Mesh& mesh) {
   return best;
 }
 
-double smallest_gap(const ContactList& list) {
+double smallest_of(const ContactList& list) {
   double gap = std::numeric_limits<double>::infinity();
   for (const ContactCandidate& candidate : list.candidates) gap = std::min(gap, candidate.gap);
   return gap;
 }
 
-std::vector<std::uint64_t> ids_of(const ContactList& list) {
+std::vector<std::uint64_t> sorted_ids_of(const ContactList& list) {
   std::vector<std::uint64_t> ids;
   for (const ContactCandidate& candidate : list.candidates) ids.push_back(candidate.id);
   std::sort(ids.begin(), ids.end());
@@ -125,7 +125,7 @@ void expect_sound(const ContactList& list, const CollisionShape& a, const Pose& 
     EXPECT_NEAR(touch.gap, candidate.gap, 1e-12 * (1 + std::abs(candidate.gap)));
     EXPECT_LE((touch.normal - candidate.normal).norm(), 1e-9);
   }
-  const std::vector<std::uint64_t> ids = ids_of(list);
+  const std::vector<std::uint64_t> ids = sorted_ids_of(list);
   EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
@@ -231,13 +231,13 @@ TEST(SurfaceContacts, BallRollingOverFoldsHasTheGapOfTheNearestTriangle) {
     const ContactList list = contacts(ball, {.position = p}, surface, {}, 0.3);
     const double expected = distance_to_mesh(p, mesh) - 0.5;
     if (expected <= 0.3) {
-      EXPECT_NEAR(smallest_gap(list), expected, 1e-12) << k;
+      EXPECT_NEAR(smallest_of(list), expected, 1e-12) << k;
     }
     expect_sound(list, ball, {.position = p}, surface, {}, 0.3);
     const double over_field = distance_to_mesh(p, field_mesh) - 0.5;
     const ContactList other = contacts(ball, {.position = p}, ground, {}, 0.3);
     if (over_field <= 0.3) {
-      EXPECT_NEAR(smallest_gap(other), over_field, 1e-12) << k;
+      EXPECT_NEAR(smallest_of(other), over_field, 1e-12) << k;
     }
   }
 }
@@ -469,7 +469,7 @@ TEST(SurfaceContacts, BothSidesOfAThinPlateWork) {
       pose.position.z() = side > 0 ? -box.lower.z() - 2e-3 : -box.upper.z() + 2e-3;
       const ContactList list = contacts(a, pose, plate, {}, 1e-3);
       ASSERT_FALSE(list.candidates.empty());
-      EXPECT_NEAR(smallest_gap(list), -2.5e-3, 1e-12);
+      EXPECT_NEAR(smallest_of(list), -2.5e-3, 1e-12);
       for (const ContactCandidate& candidate : list.candidates) {
         EXPECT_EQ(candidate.normal, side * Vector3d::UnitZ());
       }
@@ -596,7 +596,7 @@ TEST(SurfaceContacts, HeightFieldPushesUpFromAnyDepthAndEndsAtItsRectangle) {
       for (const ContactCandidate& candidate : list.candidates) {
         EXPECT_GT(candidate.normal.z(), 0);
       }
-      EXPECT_LT(smallest_gap(list), 0);
+      EXPECT_LT(smallest_of(list), 0);
     }
     EXPECT_TRUE(contacts(a, at(6.5, 0, -1), ground, {}, 0.1).candidates.empty());
   }
@@ -688,7 +688,7 @@ TEST(SurfaceContacts, SeparationOfConvexShapesIsTheDistanceToTheNearestTriangle)
       }
       const ContactList list = contacts(a, pose, surface, {}, 1);
       if (expected > 1e-3 && expected < 1) {
-        EXPECT_NEAR(smallest_gap(list), expected, 1e-8);
+        EXPECT_NEAR(smallest_of(list), expected, 1e-8);
       }
       expect_sound(list, a, pose, surface, {}, 1);
     }
@@ -1074,12 +1074,13 @@ TEST(SurfaceContacts, IdsOfWhatRestsOverABorderOutliveJitter) {
       for (const CollisionShape& ground : grounds) {
         SCOPED_TRACE(std::string(name_of(shapes[k].shape())) + " on " +
                      std::string(name_of(ground.shape())) + ", case " + std::to_string(i));
-        const std::vector<std::uint64_t> ids = ids_of(contacts(shapes[k], pose, ground, {}, 1e-3));
+        const std::vector<std::uint64_t> ids =
+            sorted_ids_of(contacts(shapes[k], pose, ground, {}, 1e-3));
         for (int j = 0; j < 5; ++j) {
           const Eigen::AngleAxisd turn(1e-12, random_vector(random).normalized());
           const Pose jittered{.position = pose.position + 1e-12 * random_vector(random),
                               .rotation = turn * pose.rotation};
-          EXPECT_EQ(ids_of(contacts(shapes[k], jittered, ground, {}, 1e-3)), ids);
+          EXPECT_EQ(sorted_ids_of(contacts(shapes[k], jittered, ground, {}, 1e-3)), ids);
         }
       }
     }

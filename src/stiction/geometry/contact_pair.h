@@ -45,6 +45,20 @@ struct ContactPair {
         std::remove_if(out.candidates.begin() + first, out.candidates.end(), is_it),
         out.candidates.end());
   }
+  /// For a flat side that does not part the shapes: a contact with it at the nearest place, on its
+  /// border, has not the direction of the nearest points. It would let the shapes overlap, and
+  /// brake what slides along.
+  void drop_askew(const Eigen::Vector3d& nearest, const Eigen::Vector3d& normal) {
+    constexpr double kSlightCosine = 0.9987;  // 3°: here the side serves for that direction
+    const double apart = 2 * options.reach;
+    const auto is_askew = [&](const ContactCandidate& candidate) {
+      return candidate.normal.dot(normal) < kSlightCosine &&
+             (candidate.point - nearest).squaredNorm() <= apart * apart;
+    };
+    out.candidates.erase(
+        std::remove_if(out.candidates.begin() + first, out.candidates.end(), is_askew),
+        out.candidates.end());
+  }
   double smallest_gap() const {
     double smallest = std::numeric_limits<double>::infinity();
     for (std::size_t k = first; k < out.candidates.size(); ++k) {

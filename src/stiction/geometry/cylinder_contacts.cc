@@ -218,11 +218,15 @@ void collect_cylinder_pair(ContactPair& pair) {
   CylinderOverEnd over_a(pair, true, lowest), over_b(pair, false, lowest);
   const bool a_faces = std::abs(normal_a.z()) > kLeastCosineOfEnd;
   const bool b_faces = std::abs(normal_b.z()) > kLeastCosineOfEnd;
-  if (a_faces && (!b_faces || over_a.separation(end_a) >= over_b.separation(end_b) - pair.tie)) {
+  const double separation_a = over_a.separation(end_a), separation_b = over_b.separation(end_b);
+  const bool is_over_a = a_faces && (!b_faces || separation_a >= separation_b - pair.tie);
+  if (is_over_a) {
     over_a.append(end_a);
   } else if (b_faces) {
     over_b.append(end_b);
   }
+  if ((is_over_a ? separation_a : separation_b) < lowest)
+    pair.drop_askew((distance.point_a + distance.point_b) / 2, distance.normal);
   if (!a_faces && !b_faces) append_mantles(pair, normal_b, lowest);
   if (pair.smallest_gap() > distance.gap + pair.tie) append_whole_shapes(pair, distance);
   pair.close_patch(distance.gap);

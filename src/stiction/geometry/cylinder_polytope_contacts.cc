@@ -54,10 +54,15 @@ class CylinderOverPolytope {
   void collect() {
     const int face = find_aligned_face(b_, normal_b_);
     const bool end_faces = std::abs(normal_a_.z()) > kLeastCosineOfEnd;
-    if (!end_faces || separation_of(face) >= separation_of_end() - pair_.tie) {
+    const double separation = separation_of(face);
+    if (!end_faces || separation >= separation_of_end() - pair_.tie) {
       append_over_face(face);
+      if (separation < lowest_)
+        pair_.drop_askew((distance_.point_a + distance_.point_b) / 2, distance_.normal);
     } else {
       append_under_end();
+      if (separation_of_end() < lowest_)
+        pair_.drop_askew((distance_.point_a + distance_.point_b) / 2, distance_.normal);
     }
     if (is_unfinished() && std::abs(normal_a_.z()) < kNearlyParallel) append_mantle_and_edges();
     if (is_unfinished()) append_whole_shapes(pair_, distance_);

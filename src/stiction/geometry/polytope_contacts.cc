@@ -55,13 +55,17 @@ class NearestFeatures {
     return best.edge_a >= 0 && append_crossing(best);
   }
 
+  /// And the ends of what they have in common, where it may be anywhere along both in the step.
   bool append_crossing(const EdgePair& edges) {
     const Polytope::Edge &i = a_.edges()[edges.edge_a], &j = b_.edges()[edges.edge_b];
     const Vector3d cross = direction_of_a(edges.edge_a).cross(j.direction);
-    return pair_.emit(make_line_feature(a_.vertices()[i.tail], i.direction),
-                      make_line_feature(b_.vertices()[j.tail], j.direction),
-                      make_contact_id(edge_code(edges.edge_a), edge_code(edges.edge_b)),
-                      cross.dot(normal_) >= 0 ? 1 : -1);
+    const bool crosses =
+        pair_.emit(make_line_feature(a_.vertices()[i.tail], i.direction),
+                   make_line_feature(b_.vertices()[j.tail], j.direction),
+                   make_contact_id(edge_code(edges.edge_a), edge_code(edges.edge_b)),
+                   cross.dot(normal_) >= 0 ? 1 : -1);
+    if (crosses && are_nearly_parallel(edges)) append_overlap(edges);
+    return crosses;
   }
 
   /// Whether the feet of the common perpendicular lie on both edges.
@@ -77,13 +81,37 @@ class NearestFeatures {
     return s >= -slack_s && s <= squared + slack_s && t >= -slack_t && t <= squared + slack_t;
   }
 
+  /// Edges at the nearest corners that may come to lie along each other in the step.
+  void append_overlap_of_parallels() {
+    for (const int i : a_.edges_at(vertex_a_)) {
+      for (const int j : b_.edges_at(vertex_b_)) {
+        if (are_nearly_parallel({i, j})) append_overlap({i, j});
+      }
+    }
+  }
+
+  /// The same of the edges at a place on the border of a face.
+  void append_overlap_at(const ReferenceFace& reference, const Vector3d& place_W) {
+    const Vector3d place_a = inverse(pair_.pose_a) * place_W,
+                   place_b = inverse(pair_.pose_b) * place_W;
+    const Polytope& held = reference.is_on_a ? a_ : b_;
+    const Polytope& incident = reference.is_on_a ? b_ : a_;
+    for (const int i : held.edges_of(reference.face)) {
+      if (!passes(held, i, reference.is_on_a ? place_a : place_b)) continue;
+      for (int j = 0; j < static_cast<int>(incident.edges().size()); ++j) {
+        if (!passes(incident, j, reference.is_on_a ? place_b : place_a)) continue;
+        const EdgePair edges = reference.is_on_a ? EdgePair{i, j} : EdgePair{j, i};
+        if (are_nearly_parallel(edges)) append_overlap(edges);
+      }
+    }
+  }
+
   /// Corners and parallel edges; `point_a` and `point_b` are the nearest points, in the world.
-  void append_others(const Vector3d& point_a, const Vector3d& point_b) {
+  void append_others(const Vector3d& point_a, const Vector3d& point_b, double gap) {
+    append_overlap_of_parallels();
+    if (pair_.smallest_gap() <= gap + pair_.tie) return;
     const int edge_a = find_level_edge(a_, vertex_a_, normal_a_);
     const int edge_b = find_level_edge(b_, vertex_b_, normal_);
-    if (edge_a >= 0 && edge_b >= 0 && are_parallel(edge_a, edge_b)) {
-      if (append_overlap(edge_a, edge_b)) return;
-    }
     const Vector3d at_a = inverse(pair_.pose_a) * point_a, at_b = inverse(pair_.pose_b) * point_b;
     const FeatureCode code_a = edge_a >= 0 ? edge_code(edge_a) : vertex_code(vertex_a_);
     const FeatureCode code_b = edge_b >= 0 ? edge_code(edge_b) : vertex_code(vertex_b_);
@@ -113,38 +141,68 @@ class NearestFeatures {
     return best;
   }
 
-  bool are_parallel(int edge_a, int edge_b) const {
-    const Vector3d u = edge_vector(a_, edge_a), v = edge_vector(b_, edge_b);
-    const double sine = direction_of_a(edge_a).cross(b_.edges()[edge_b].direction).norm();
-    return sine * std::min(u.norm(), v.norm()) <= pair_.snap;
+  double shorter_of(const EdgePair& edges) const {
+    return std::min(edge_vector(a_, edges.edge_a).norm(), edge_vector(b_, edges.edge_b).norm());
+  }
+
+  /// [m] By which edges that are nearly parallel may be beside each other, seen along the normal,
+  /// and still be touched in the step.
+  double most_beside(const EdgePair& edges) const {
+    return std::max(pair_.snap, std::min(pair_.options.reach, 0.1 * shorter_of(edges)));
+  }
+
+  bool are_nearly_parallel(const EdgePair& edges) const {
+    const Vector3d cross = direction_of_a(edges.edge_a).cross(b_.edges()[edges.edge_b].direction);
+    return cross.norm() * shorter_of(edges) <= most_beside(edges);
+  }
+
+  /// An edge passes a place by no more than the reach.
+  bool passes(const Polytope& polytope, int edge, const Vector3d& place) const {
+    const Polytope::Edge& e = polytope.edges()[edge];
+    const Vector3d &tail = polytope.vertices()[e.tail], &head = polytope.vertices()[e.head];
+    const Vector3d way = place - tail;
+    const double along = e.direction.dot(way), reach = std::max(pair_.snap, pair_.options.reach);
+    return along >= -reach && along <= e.direction.dot(head - tail) + reach &&
+           (way - along * e.direction).squaredNorm() <= reach * reach;
+  }
+
+  /// A corner of one over an edge of the other, where no contact is yet.
+  void append_end(const ContactFeature& on_a, const ContactFeature& on_b, std::uint64_t id,
+                  double beside) {
+    const Vector3d way = a_in_b_ * on_a.point - on_b.point;
+    if ((way - way.dot(normal_) * normal_).norm() > beside) return;
+    const Vector3d place = pair_.pose_b * Vector3d(on_b.point + way / 2);
+    const double same = pair_.snap;
+    const auto begin = pair_.out.candidates.begin() + pair_.first;
+    const bool is_known =
+        std::any_of(begin, pair_.out.candidates.end(), [&](const ContactCandidate& item) {
+          return item.id == id || (item.point - place).squaredNorm() <= same * same;
+        });
+    if (!is_known) pair_.emit(on_a, on_b, id);
   }
 
   /// Both ends of what parallel edges have in common, each at a corner of one of them.
-  bool append_overlap(int edge_a, int edge_b) {
-    const Polytope::Edge &i = a_.edges()[edge_a], &j = b_.edges()[edge_b];
-    const Vector3d tail_b = b_.vertices()[j.tail];
-    const double length_b = (b_.vertices()[j.head] - tail_b).norm();
-    double along_a[2];  // of the corners of a, along b
-    bool appended = false;
-    for (int k = 0; k < 2; ++k) {
-      const int v = k == 0 ? i.tail : i.head;
-      along_a[k] = j.direction.dot(a_in_b_ * a_.vertices()[v] - tail_b);
-      if (along_a[k] < -pair_.snap || along_a[k] > length_b + pair_.snap) continue;
-      appended |=
-          pair_.emit(make_point_feature(a_.vertices()[v]), make_plane_feature(tail_b, normal_),
-                     make_contact_id(vertex_code(v), edge_code(edge_b)));
+  void append_overlap(const EdgePair& edges) {
+    const Polytope::Edge &i = a_.edges()[edges.edge_a], &j = b_.edges()[edges.edge_b];
+    const Vector3d tail_a = a_in_b_ * a_.vertices()[i.tail], tail_b = b_.vertices()[j.tail];
+    const double length_a = edge_vector(a_, edges.edge_a).norm();
+    const double length_b = edge_vector(b_, edges.edge_b).norm();
+    const double beside = most_beside(edges);
+    for (const int v : {i.tail, i.head}) {
+      const double along = j.direction.dot(a_in_b_ * a_.vertices()[v] - tail_b);
+      if (along < -pair_.snap || along > length_b + pair_.snap) continue;
+      append_end(make_point_feature(a_.vertices()[v]),
+                 make_plane_feature(tail_b + along * j.direction, normal_),
+                 make_contact_id(vertex_code(v), edge_code(edges.edge_b)), beside);
     }
-    const double low = std::min(along_a[0], along_a[1]) + pair_.snap;
-    const double high = std::max(along_a[0], along_a[1]) - pair_.snap;
-    for (int k = 0; k < 2; ++k) {
-      const int v = k == 0 ? j.tail : j.head;
-      const double along = k == 0 ? 0 : length_b;
-      if (along <= low || along >= high) continue;
-      appended |= pair_.emit(make_plane_feature(a_.vertices()[i.tail], -normal_a_),
-                             make_point_feature(b_.vertices()[v]),
-                             make_contact_id(edge_code(edge_a), vertex_code(v)));
+    const Vector3d direction = direction_of_a(edges.edge_a);
+    for (const int v : {j.tail, j.head}) {
+      const double along = direction.dot(b_.vertices()[v] - tail_a);
+      if (along <= pair_.snap || along >= length_a - pair_.snap) continue;
+      const Vector3d foot = a_.vertices()[i.tail] + along * i.direction;
+      append_end(make_plane_feature(foot, -normal_a_), make_point_feature(b_.vertices()[v]),
+                 make_contact_id(edge_code(edges.edge_a), vertex_code(v)), beside);
     }
-    return appended;
   }
 
   ContactPair& pair_;
@@ -153,6 +211,18 @@ class NearestFeatures {
   Vector3d normal_, normal_a_;  // in the frames of b and a
   int vertex_a_, vertex_b_;     // furthest towards the other
 };
+
+/// A corner over the border of a face, and nothing else: what runs along the border from there may
+/// be beside it by less than the reach.
+void append_beside_border(ContactPair& pair, const ReferenceFace& reference) {
+  const auto begin = pair.out.candidates.begin() + pair.first;
+  const Vector3d place = begin->point, normal = begin->normal;
+  const bool is_one_place = std::all_of(begin, pair.out.candidates.end(), [&](const auto& item) {
+    return (item.point - place).squaredNorm() <= pair.snap * pair.snap;
+  });
+  if (!is_one_place) return;
+  NearestFeatures(pair, normal).append_overlap_at(reference, place);
+}
 
 /// From the nearest points: a face if one of them has the separation, else corners and edges, and
 /// with these the points of the nearest face that are not below them.
@@ -164,11 +234,15 @@ double collect_from_distance(ContactPair& pair) {
   FaceOptions options{.lowest = distance.gap - pair.tie};
   if (reference.separation >= distance.gap - pair.tie) {
     append_face_contacts(pair, reference, options);
-    if (pair.smallest_gap() <= distance.gap + pair.snap) return distance.gap;
+    if (pair.smallest_gap() <= distance.gap + pair.snap) {
+      append_beside_border(pair, reference);
+      return distance.gap;
+    }
     pair.drop_candidates();
   }
   NearestFeatures nearest(pair, distance.normal);
-  if (!nearest.append_crossing()) nearest.append_others(distance.point_a, distance.point_b);
+  if (!nearest.append_crossing())
+    nearest.append_others(distance.point_a, distance.point_b, distance.gap);
   options.skips_known = true;
   append_face_contacts(pair, reference, options);
   return distance.gap;
@@ -194,7 +268,10 @@ double collect_box_contacts(ContactPair& pair) {
   FaceOptions options{.lowest = best.separation - pair.tie};
   if (best.edge_axis_a < 0) {
     append_face_contacts(pair, best.face, options);
-    if (pair.smallest_gap() <= best.separation + pair.tie) return best.separation;
+    if (pair.smallest_gap() <= best.separation + pair.tie) {
+      append_beside_border(pair, best.face);
+      return best.separation;
+    }
   } else {
     const Vector3d towards_a = pair.pose_b.rotation.transpose() * best.normal;
     const Vector3d towards_b = -(pair.pose_a.rotation.transpose() * best.normal);

@@ -37,6 +37,8 @@ class RoundedOverPolytope {
     normal_ = pair_.pose_b.rotation.transpose() * distance.normal;
     const int face = find_face();
     append_over_face(face, gap_ - pair_.tie);
+    if (separation_of(face) < gap_ - pair_.tie)
+      pair_.drop_askew((distance.point_a + distance.point_b) / 2, distance.normal);
     if (!(pair_.smallest_gap() <= gap_ + pair_.tie)) append_nearest(distance);
     pair_.close_patch(gap_);
     if (pair_.options.wants_alternatives) append_alternatives(face);
@@ -183,6 +185,9 @@ class RoundedOverPolytope {
     const int edge = nearest_edge_at(vertex, on_b);
     if (gap_ + core_.radius > pair_.snap) {
       append_around_edge(edge);
+      for (const int e : b_.edges_at(vertex)) {
+        if (e != edge && may_lie_along(e)) append_around_edge(e);
+      }
     } else {
       append_crossing_inside(vertex);
     }
@@ -207,6 +212,17 @@ class RoundedOverPolytope {
       }
     }
     return best;
+  }
+
+  /// Whether the axis is beside the line of an edge by no more than the reach, where a corner of it
+  /// is the nearest of b.
+  bool may_lie_along(int e) const {
+    constexpr double kNearlyParallel = 0.1;
+    const Polytope::Edge& edge = b_.edges()[e];
+    const double length = (b_.vertices()[edge.head] - b_.vertices()[edge.tail]).norm();
+    const double sine = axis_.cross(edge.direction).norm();
+    return core_.num_ends() == 2 && sine <= kNearlyParallel &&
+           sine * std::min(2 * core_.half, length) <= pair_.options.reach;
   }
 
   /// Whether the way from a point of b to one of the core is one that contact could take.
@@ -238,9 +254,9 @@ class RoundedOverPolytope {
     const double along = axis_.dot(offset);
     // An end over the vertex: the edge has it.
     if (std::abs(along) > core_.half - pair_.snap) return;
-    if (!is_along_normal(along * axis_ - offset)) return;
-    pair_.emit(core_.line_feature(), make_point_feature(b_.vertices()[vertex]),
-               make_contact_id(edge_code(0), vertex_code(vertex)), 1, lowest);
+    const std::uint64_t id = make_contact_id(edge_code(0), vertex_code(vertex));
+    if (!is_along_normal(along * axis_ - offset) || pair_.has(id)) return;
+    pair_.emit(core_.line_feature(), make_point_feature(b_.vertices()[vertex]), id, 1, lowest);
   }
 
   void append_end_and_vertex(int vertex, double lowest) {
