@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "stiction/base/check.h"
+#include "stiction/base/pair.h"
 #include "stiction/geometry/analytic_distance.h"
 #include "stiction/geometry/ball_contacts.h"
 #include "stiction/geometry/collision_shape.h"
@@ -66,6 +67,50 @@ inline bool try_point_and_line(const ContactFeature& point, const Pose& pose,
   touch.normal = vector(normal);
   touch.point = vector(origin + 0.5 * (x + foot + (line.radius - point.radius) * normal));
   return true;
+}
+
+/// Three numbers of which the first two are computed at once, with sums in the order that products
+/// and dot products of matrices have.
+struct PairAndOne {
+  Pair xy;
+  double z;
+};
+inline PairAndOne pair_and_one(const Vector3d& v) { return {load_pair(v.data()), v.z()}; }
+inline PairAndOne operator+(const PairAndOne& a, const PairAndOne& b) {
+  return {a.xy + b.xy, a.z + b.z};
+}
+inline PairAndOne operator-(const PairAndOne& a, const PairAndOne& b) {
+  return {a.xy - b.xy, a.z - b.z};
+}
+inline PairAndOne operator*(double factor, const PairAndOne& a) {
+  return {factor * a.xy, factor * a.z};
+}
+inline double dot(const PairAndOne& a, const PairAndOne& b) {
+  return sum_of(a.xy * b.xy) + a.z * b.z;
+}
+inline PairAndOne product(const Eigen::Matrix3d& rotation, const Vector3d& v) {
+  const double* r = rotation.data();
+  return {load_pair(r) * v.x() + load_pair(r + 3) * v.y() + load_pair(r + 6) * v.z(),
+          r[2] * v.x() + (r[5] * v.y() + r[8] * v.z())};
+}
+inline void store(const PairAndOne& a, Vector3d& out) {
+  store_pair(a.xy, out.data());
+  out.z() = a.z;
+}
+
+/// A point and a plane, as touch_of_point_and_plane: what most contacts of boxes are. The normal
+/// points to the point.
+inline void touch_point_and_plane(const ContactFeature& point, const Pose& pose,
+                                  const ContactFeature& plane, const Pose& pose_plane,
+                                  const Vector3d& origin, Touch& touch) {
+  const PairAndOne o = pair_and_one(origin);
+  const PairAndOne x = pair_and_one(pose.position) - o + product(pose.rotation, point.point);
+  const PairAndOne y =
+      pair_and_one(pose_plane.position) - o + product(pose_plane.rotation, plane.point);
+  const PairAndOne normal = product(pose_plane.rotation, plane.direction);
+  touch.gap = dot(normal, x - y) - point.radius;
+  store(normal, touch.normal);
+  store(x - (point.radius + touch.gap / 2) * normal + o, touch.point);
 }
 
 /// Points have no direction, and nobody asks for it.
@@ -275,6 +320,15 @@ Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
                      const CollisionShape& b, const Pose& pose_b) {
   const Kind kind_a = candidate.a.kind, kind_b = candidate.b.kind;
   Touch touch;
+  if (kind_a == Kind::kPoint && kind_b == Kind::kPlane) {
+    touch_point_and_plane(candidate.a, pose_a, candidate.b, pose_b, pose_b.position, touch);
+    return touch;
+  }
+  if (kind_a == Kind::kPlane && kind_b == Kind::kPoint) {
+    touch_point_and_plane(candidate.b, pose_b, candidate.a, pose_a, pose_b.position, touch);
+    touch.normal = -touch.normal;
+    return touch;
+  }
   if (kind_a == Kind::kPoint && kind_b == Kind::kLine &&
       try_point_and_line(candidate.a, pose_a, candidate.b, pose_b, candidate.side, touch))
     return touch;
