@@ -321,6 +321,24 @@ void RigidBodySystem::fill_touch_rows(const std::array<const Pose*, 2>& carriers
   }
 }
 
+/// Those of one of the two bodies: of the first one where `side` is 1, of the second where it is
+/// −1.
+void RigidBodySystem::fill_touch_rows_of(const Pose& carrier, double side, const Vector3d& point,
+                                         std::span<const Vector3d> directions, double* values) {
+  const Vector3d& at = carrier.position;
+  const double x = point[0] - at[0], y = point[1] - at[1], z = point[2] - at[2];
+  const double* R = carrier.rotation.data();
+  for (const Vector3d& d : directions) {
+    const double cross[] = {y * d[2] - z * d[1], z * d[0] - x * d[2], x * d[1] - y * d[0]};
+    for (int k = 0; k < 3; ++k) {
+      values[k] = side * d[k];
+      values[3 + k] =
+          side * (R[3 * k] * cross[0] + R[3 * k + 1] * cross[1] + R[3 * k + 2] * cross[2]);
+    }
+    values += 6;
+  }
+}
+
 /// Appends rows on two bodies as one row block; what driven bodies do to them is their drift.
 void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bodies, int num_rows,
                                           const double* values, int first_block,
@@ -345,7 +363,7 @@ void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bo
 }
 
 /// The same for bodies that have all six coordinates or none, and rest in the latter case; `values`
-/// are the rows of the two.
+/// are the rows of those that have any.
 void RigidBodySystem::append_rows_of_free_pair(const TouchingPair& pair, int num_rows,
                                                const double* values, int first_block,
                                                RowSet& out) const {
@@ -353,10 +371,8 @@ void RigidBodySystem::append_rows_of_free_pair(const TouchingPair& pair, int num
   int count = 0;
   for (const int shape : {pair.a, pair.b})
     if (touchings_[shape].block >= 0) pieces[count++] = {first_block + touchings_[shape].block, 6};
-  const bool has_first = touchings_[pair.a].block >= 0;
-  out.rows.add_row_block(num_rows, std::span(pieces).first(count),
-                         values + (has_first ? 0 : 6 * num_rows));
-  out.drift.insert(out.drift.end(), num_rows, 0.0);
+  out.rows.add_row_block(num_rows, std::span(pieces).first(count), values);
+  for (int i = 0; i < num_rows; ++i) out.drift.push_back(0);
 }
 
 void RigidBodySystem::append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,
@@ -366,9 +382,16 @@ void RigidBodySystem::append_touch_rows(double t, const std::array<const Pose*, 
   const std::size_t first_drift = out.drift.size();
   const int num_rows = 1 + num_tangents;
   std::array<double, 36> values;
-  fill_touch_rows(carriers, pair.touch.point, std::span(directions).first(num_rows), values.data());
   const Touching &of_a = touchings_[pair.a], &of_b = touchings_[pair.b];
-  if (of_a.is_simple && of_b.is_simple)
+  const bool are_simple = of_a.is_simple && of_b.is_simple;
+  const std::span used = std::span(directions).first(num_rows);
+  if (are_simple && of_b.block < 0)
+    fill_touch_rows_of(*carriers[0], 1, pair.touch.point, used, values.data());
+  else if (are_simple && of_a.block < 0)
+    fill_touch_rows_of(*carriers[1], -1, pair.touch.point, used, values.data());
+  else
+    fill_touch_rows(carriers, pair.touch.point, used, values.data());
+  if (are_simple)
     append_rows_of_free_pair(pair, num_rows, values.data(), first_block, out);
   else
     append_rows_of_pair(t, {objects_[pair.a].body, objects_[pair.b].body}, num_rows, values.data(),

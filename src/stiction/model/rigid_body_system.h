@@ -337,6 +337,8 @@ class RigidBodySystem final : public System, public Surfaces {
   static void fill_touch_rows(const std::array<const Pose*, 2>& carriers,
                               const Eigen::Vector3d& point,
                               std::span<const Eigen::Vector3d> directions, double* values);
+  static void fill_touch_rows_of(const Pose& carrier, double side, const Eigen::Vector3d& point,
+                                 std::span<const Eigen::Vector3d> directions, double* values);
   void append_rows_of_pair(double t, const std::array<int, 2>& bodies, int num_rows,
                            const double* values, int first_block, RowSet& out) const;
   void append_rows_of_free_pair(const TouchingPair& pair, int num_rows, const double* values,

@@ -577,8 +577,8 @@ void StepAssembly::add_bias(const ContactInfo& info, const VectorXd& v,
   const RowSet& set = batch.set;
   const int place = set.rows.num_row_blocks() - 1;
   if (info.restitution == 0 && info.restitution_tangential == 0) {
-    batch.bias.insert(batch.bias.end(), set.drift.begin() + set.rows.row_start(place),
-                      set.drift.end());
+    for (std::size_t i = set.rows.row_start(place); i < set.drift.size(); ++i)
+      batch.bias.push_back(set.drift[i]);
     return;
   }
   for (int i = 0; i <= info.num_tangents; ++i) {
@@ -589,12 +589,16 @@ void StepAssembly::add_bias(const ContactInfo& info, const VectorXd& v,
   }
 }
 
-/// Takes the rows of the batch out of it where they are the first ones.
+/// Takes all of the batch out of it where its contacts are the first ones.
 void StepAssembly::add_batch(TouchingBatch& batch, WorkerPool* workers) {
-  const auto append = [](const auto& from, auto& to) {
-    to.insert(to.end(), from.begin(), from.end());
+  const bool is_first = problem_.contacts.num_row_blocks() == 0;
+  const auto append = [is_first](auto& from, auto& to) {
+    if (is_first)
+      to.swap(from);
+    else
+      to.insert(to.end(), from.begin(), from.end());
   };
-  if (problem_.contacts.num_row_blocks() == 0)
+  if (is_first)
     std::swap(problem_.contacts, batch.set.rows);
   else
     problem_.contacts.append(batch.set.rows, workers);

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "stiction/base/error.h"
-#include "stiction/base/stopwatch.h"
 #include "stiction/base/text.h"
 #include "stiction/scheme/event_scheme.h"
 #include "stiction/scheme/moreau.h"
@@ -32,13 +31,22 @@ void SolveStage::begin_step(const Deadline& deadline) {
 
 const StepSolution& SolveStage::solve(const StepProblem& problem, const StepSolution* start) {
   SolverReport report;
-  probe(problem, report, start);
-  commit(problem, solution_, report);
+  Stopwatch watch;
+  look(problem, report, start, watch);
+  book(problem, solution_, report, watch);
   return solution_;
 }
 
 const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& report,
                                       const StepSolution* start) {
+  Stopwatch watch;
+  look(problem, report, start, watch);
+  return solution_;
+}
+
+/// A probe, on a watch that has just been started.
+void SolveStage::look(const StepProblem& problem, SolverReport& report, const StepSolution* start,
+                      Stopwatch& watch) {
   // Nothing is left of the solve before: a run that continues from a checkpoint, where that is not
   // kept, has to take the same steps.
   solution_.w.clear();
@@ -51,7 +59,6 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   }
   constexpr double kShortest = 1e-4;  // [s]
   if (deadline_.is_limited()) solver_->set_time_limit(std::max(deadline_.remaining(), kShortest));
-  Stopwatch watch;
   // What is asked twice are steps of things at rest.
   const bool is_worth_keeping = !deadline_.is_limited() &&
                                 problem.num_contacts() >= kManyContacts &&
@@ -69,7 +76,6 @@ const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& 
   last_asked_ = was_asked ? &problem : nullptr;
   wall_ += watch.lap();
   report_.iterations += report.iterations;
-  return solution_;
 }
 
 /// Copies of problems take a share of their steps. Those of things that move are seldom asked for
@@ -99,10 +105,15 @@ void SolveStage::keep(const StepProblem& problem, const SolverReport& report) {
 
 void SolveStage::commit(const StepProblem& problem, const StepSolution& solution,
                         const SolverReport& report) {
+  Stopwatch watch;
+  book(problem, solution, report, watch);
+}
+
+void SolveStage::book(const StepProblem& problem, const StepSolution& solution,
+                      const SolverReport& report, Stopwatch& watch) {
   report_.stage = std::max(report_.stage, report.stage);
   report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
-  Stopwatch watch;
   if (solver_->parts().empty()) book_part(problem, solution, -1);
   for (const SolvedPart& part : solver_->parts())
     book_part(*part.problem, *part.solution, part.first_block);

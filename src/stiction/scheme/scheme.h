@@ -13,6 +13,7 @@
 
 #include "stiction/base/deadline.h"
 #include "stiction/base/stepping_options.h"
+#include "stiction/base/stopwatch.h"
 #include "stiction/contact/contact_model.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/problem/contact_status.h"
@@ -150,6 +151,10 @@ class SolveStage {
     SolverReport report;
     std::optional<Certificate> certificate{};  // once it was asked for
   };
+  void look(const StepProblem& problem, SolverReport& report, const StepSolution* start,
+            Stopwatch& watch);
+  void book(const StepProblem& problem, const StepSolution& solution, const SolverReport& report,
+            Stopwatch& watch);
   bool recall(const StepProblem& problem, SolverReport& report);
   bool may_come_again() const;
   void keep(const StepProblem& problem, const SolverReport& report);

@@ -15,9 +15,9 @@ void StepForces::recall(const ContactModel& model, const SchemeMemory& memory) {
   contacts.resize(static_cast<std::size_t>(3) * model.num_contacts(), 0.0);
 }
 
-void StepForces::keep(SchemeMemory& memory) const {
-  memory.joint_forces = joints;
-  memory.contact_forces = contacts;
+void StepForces::keep(SchemeMemory& memory) {
+  memory.joint_forces.swap(joints);
+  memory.contact_forces.swap(contacts);
 }
 
 void StepForces::read(const ContactModel& model, const StepAssembly& assembly,

@@ -15,7 +15,8 @@ struct StepForces {
 
   /// From what the last step left; zeros if it left nothing.
   void recall(const ContactModel& model, const SchemeMemory& memory);
-  void keep(SchemeMemory& memory) const;
+  /// Hands them over: nothing is left here until the next step recalls them.
+  void keep(SchemeMemory& memory);
   /// Of a solution, over h > 0.
   void read(const ContactModel& model, const StepAssembly& assembly, const StepSolution& solution,
             double h);

@@ -7,7 +7,6 @@
 
 #include "stiction/base/all_finite.h"
 #include "stiction/base/flushed_denormals.h"
-#include "stiction/base/stopwatch.h"
 #include "stiction/base/text.h"
 #include "stiction/scheme/projection.h"
 #include "stiction/sim/accumulated_slip.h"
@@ -355,18 +354,20 @@ double Simulation::step(double h) {
 bool Simulation::try_step(double h) {
   const FlushedDenormals flushed;
   const Deadline deadline(options_.budget);
-  Stopwatch watch;
+  watch_ = {};
+  const SchemeMemory* before = nullptr;
   model_.detect(state_, h, scheme_->wants_alternatives());
   wake_met(h);
   for (int surprises = 0, looks = 0;; ++surprises) {
-    attempt_times_.detect += watch.lap();
+    attempt_times_.detect += watch_.lap();
     stage_.begin_step(deadline);
     if (sleepers_)
       sleepers_->begin_step(model_, state_, summary_.steps % kStepsPerLook == kStepsPerLook - 1);
-    scheme_->step(model_, state_, recall(), h, stage_, attempt_);
+    before = &recall();
+    scheme_->step(model_, state_, *before, h, stage_, attempt_);
     attempt_times_.solve += stage_.wall();
     attempt_times_.certify += stage_.certify_wall();
-    attempt_times_.assemble += watch.lap() - stage_.wall() - stage_.certify_wall();
+    attempt_times_.assemble += watch_.lap() - stage_.wall() - stage_.certify_wall();
     if (sleepers_ && sleepers_->wake_changed(model_, taken_.memory)) {
       model_.detect_again(state_, h);
       wake_met(h);
@@ -382,10 +383,9 @@ bool Simulation::try_step(double h) {
     wake_met(h);
     --surprises;
   }
-  attempt_times_.detect += watch.lap();
-  if (model_.has_surfaces()) attempt_.memory.keys = memory_.keys;
-  accumulate_slip(model_, (model_.has_surfaces() ? memory_ : taken_.memory).slips,
-                  options_.stepping.events.contact_tolerance, attempt_);
+  attempt_times_.detect += watch_.lap();
+  if (model_.has_surfaces()) attempt_.memory.keys = before->keys;
+  accumulate_slip(model_, before->slips, options_.stepping.events.contact_tolerance, attempt_);
   if (sleepers_) sleepers_->complete(stage_, attempt_);
   attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
   return has_answer() && attempt_.failure.empty() && stage_.certificate().meets(options_.tolerance);
@@ -406,11 +406,21 @@ bool Simulation::meets_hidden_overlaps(double h, bool may_repeat) {
   return false;
 }
 
+/// Whether nothing has come or gone.
+bool Simulation::has_same_contacts(const SchemeMemory& memory) const {
+  const std::vector<std::uint64_t>& keys = memory.keys;
+  if (static_cast<int>(keys.size()) != model_.num_contacts()) return false;
+  int j = 0;
+  return std::all_of(keys.begin(), keys.end(),
+                     [&](std::uint64_t key) { return key == model_.contact_key(j++); });
+}
+
 /// What the last step left, in the order of the contacts that there are now.
 const SchemeMemory& Simulation::recall() {
   attempt_.memory.keys.clear();
   if (!model_.has_surfaces()) return taken_.memory;
   const SchemeMemory& old = taken_.memory;
+  if (has_same_contacts(old)) return old;  // as a rule
   memory_.substep = old.substep;
   memory_.joint_forces = old.joint_forces;
   memory_.keys.resize(model_.num_contacts());
@@ -418,12 +428,6 @@ const SchemeMemory& Simulation::recall() {
               [&](int begin, int end) {
                 for (int j = begin; j < end; ++j) memory_.keys[j] = model_.contact_key(j);
               });
-  if (memory_.keys == old.keys) {  // as a rule: nothing has come or gone
-    memory_.contacts = old.contacts;
-    memory_.contact_forces = old.contact_forces;
-    memory_.slips = old.slips;
-    return memory_;
-  }
   places_.list(old.keys);
   memory_.contacts.assign(old.contacts.empty() ? 0 : memory_.keys.size(), ContactStatus::kOpen);
   memory_.contact_forces.assign(old.contact_forces.empty() ? 0 : 3 * memory_.keys.size(), 0.0);
@@ -456,7 +460,6 @@ bool Simulation::has_answer() const {
 }
 
 void Simulation::accept_step(double h, bool is_flagged) {
-  Stopwatch watch;
   attempt_.end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
   std::swap(state_, attempt_.end);
   std::swap(taken_, attempt_);
@@ -466,7 +469,7 @@ void Simulation::accept_step(double h, bool is_flagged) {
   summarize_step();
   if (sleepers_) sleepers_->settle(model_, stage_, state_, taken_);
   for (StepObserver* observer : observers_) notify(*observer);
-  attempt_times_.other += watch.lap();
+  attempt_times_.other += watch_.lap();
   summary_.times.add(attempt_times_);
   summary_.step_walls.add(attempt_times_.total());
   if (options_.budget > 0 && attempt_times_.total() > options_.budget) ++summary_.overruns;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "stiction/base/error.h"
+#include "stiction/base/stopwatch.h"
 #include "stiction/contact/contact_model.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/sim/energy_ledger.h"
@@ -211,6 +212,7 @@ class Simulation {
   void forget_last_step();
   bool try_step(double h);
   bool meets_hidden_overlaps(double h, bool may_repeat);
+  bool has_same_contacts(const SchemeMemory& memory) const;
   const SchemeMemory& recall();
   bool has_answer() const;
   void accept_step(double h, bool is_flagged);
@@ -230,6 +232,7 @@ class Simulation {
   StepResult attempt_;   // may be rejected
   Energy attempt_energy_;
   StepTimes attempt_times_;  // of all attempts at the step
+  Stopwatch watch_;          // of the last one: to ask what time it is takes a share of small steps
   StepResult taken_;         // its `end` is in state_, its `memory` serves the next step
   Evidence evidence_;        // of the step taken
   VectorXd taken_force_;     // of controllers in it
