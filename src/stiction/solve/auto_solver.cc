@@ -63,6 +63,15 @@ bool has_impulses(const StepProblem& problem, const StepSolution& solution) {
          static_cast<int>(solution.r.size()) == problem.num_contact_rows();
 }
 
+/// A contact that pivoting does not take.
+bool has_disc(const StepProblem& problem) {
+  for (int j = 0; j < problem.num_contacts(); ++j)
+    if (problem.contacts.num_rows(j) == 3 && problem.mu[j] > 0 &&
+        problem.section[j].kind == FrictionSection::Kind::kDisc)
+      return true;
+  return false;
+}
+
 bool fits(const StepProblem& problem, const StepSolution& solution) {
   return static_cast<int>(solution.w.size()) == problem.num_dofs() &&
          has_impulses(problem, solution);
@@ -142,7 +151,7 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
 /// solved exactly without, and as fast; an answer that is only just accepted would be the loss.
 void AutoSolver::prepare_start(const StepProblem& problem, StepSolution& solution) {
   if (fits(problem, solution)) return;
-  const bool is_used = problem.num_rows() > kSmallRows || inspect(problem).is_smooth;
+  const bool is_used = problem.num_rows() > kSmallRows || has_disc(problem);
   if (has_impulses(problem, solution) && is_used)
     solution.w.assign(problem.num_dofs(), 0.0);
   else

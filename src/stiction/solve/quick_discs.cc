@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stiction/base/infinity.h"
+#include "stiction/base/pair.h"
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
@@ -32,6 +33,22 @@ using ConstSixMap = Eigen::Map<const Six>;
 double length(double a, double b) { return std::sqrt(a * a + b * b); }
 
 double dot6(const double* a, const double* b) { return ConstSixMap(a).dot(ConstSixMap(b)); }
+
+/// Six numbers that stay in registers, for products with several rows; sums as those of dot6.
+struct SixPairs {
+  std::array<Pair, 3> x;
+
+  explicit SixPairs(const double* from)
+      : x{load_pair(from), load_pair(from + 2), load_pair(from + 4)} {}
+  double dot(const double* row) const {
+    return sum_of(load_pair(row) * x[0] + (load_pair(row + 2) * x[1] + load_pair(row + 4) * x[2]));
+  }
+  /// Of the squares of a row.
+  double dot_squares(const double* row) const {
+    const Pair a = load_pair(row), b = load_pair(row + 2), c = load_pair(row + 4);
+    return sum_of(a * a * x[0] + (b * b * x[1] + c * c * x[2]));
+  }
+};
 
 /// C ← C + AᵀB.
 template <int kDim>
@@ -202,15 +219,13 @@ bool QuickDiscs::add_unit(const BlockRows& rows, int row_block, Unit& unit) {
 
 /// By the diagonals of masses: the size of ω is enough.
 void QuickDiscs::set_compliance(Unit& unit) const {
-  double omega = 0;
-  for (int a = 0; a < unit.dim; ++a) {
-    double own = 0;
-    for (int e = 0; e < unit.num_pieces; ++e) {
-      const ConstSixMap row(unit.rows[e] + a * kSize), inverse(&inverse_[kSize * unit.body[e]]);
-      own += row.cwiseAbs2().dot(inverse);
-    }
-    omega = std::max(omega, own);
+  std::array<double, 3> own = {};
+  for (int e = 0; e < unit.num_pieces; ++e) {
+    const SixPairs inverse(&inverse_[kSize * unit.body[e]]);
+    for (int a = 0; a < unit.dim; ++a) own[a] += inverse.dot_squares(unit.rows[e] + a * kSize);
   }
+  double omega = 0;
+  for (int a = 0; a < unit.dim; ++a) omega = std::max(omega, own[a]);
   unit.root = std::sqrt(omega + unit.compliance[0]);
   unit.epsilon_along = kCompliance * omega;
   unit.epsilon = std::max(unit.epsilon_along, unit.compliance[0]);
@@ -220,7 +235,8 @@ void QuickDiscs::divide_by_mass(double* momentum) const {
   for (std::size_t b = 0; b < is_diagonal_.size(); ++b) {
     double* own = momentum + kSize * b;
     if (is_diagonal_[b])
-      for (int k = 0; k < kSize; ++k) own[k] *= inverse_[kSize * b + k];
+      for (int k = 0; k < kSize; k += 2)
+        store_pair(load_pair(own + k) * load_pair(&inverse_[kSize * b + k]), own + k);
     else
       solve_lu_of_size<kSize>(mass_lu_.data() + kSize * kSize * b, kSize, swap_.data() + kSize * b,
                               own);
@@ -240,11 +256,10 @@ void QuickDiscs::find_velocities(const StepProblem& problem) {
 }
 
 void QuickDiscs::compute_velocity_at(Unit& unit) const {
-  for (int a = 0; a < unit.dim; ++a) {
-    double sum = unit.is_contact ? unit.bias[a] : -unit.bias[a];
-    for (int e = 0; e < unit.num_pieces; ++e)
-      sum += dot6(unit.rows[e] + a * kSize, w_.data() + kSize * unit.body[e]);
-    unit.u[a] = sum;
+  for (int a = 0; a < unit.dim; ++a) unit.u[a] = unit.is_contact ? unit.bias[a] : -unit.bias[a];
+  for (int e = 0; e < unit.num_pieces; ++e) {
+    const SixPairs w(w_.data() + kSize * unit.body[e]);
+    for (int a = 0; a < unit.dim; ++a) unit.u[a] += w.dot(unit.rows[e] + a * kSize);
   }
 }
 
@@ -380,8 +395,13 @@ void QuickDiscs::balance(const StepProblem& problem) {
     const double* mass = problem.mass_values.data() + problem.mass_start[b];
     const double* w = w_.data() + kSize * b;
     double* own = momentum_.data() + kSize * b;
-    for (int k = 0; k < kSize; ++k)
-      own[k] -= is_diagonal_[b] ? mass[(kSize + 1) * k] * w[k] : dot6(mass + kSize * k, w);
+    if (is_diagonal_[b])
+      for (int k = 0; k < kSize; k += 2)
+        store_pair(load_pair(own + k) -
+                       Pair{mass[(kSize + 1) * k], mass[(kSize + 1) * (k + 1)]} * load_pair(w + k),
+                   own + k);
+    else
+      for (int k = 0; k < kSize; ++k) own[k] -= dot6(mass + kSize * k, w);
   }
 }
 
@@ -441,8 +461,9 @@ bool QuickDiscs::take_step(const StepProblem& problem, int& iterations) {
     if (!is_factored_) return false;
   }
   factors_.solve(momentum_.data());
+  for (std::size_t i = 0; i < w_.size(); ++i) w_[i] += momentum_[i];
   double sum = 0;
-  for (std::size_t i = 0; i < w_.size(); ++i) sum += w_[i] += momentum_[i];
+  for (const double w : w_) sum += w;
   if (!std::isfinite(sum)) return false;
   for (Unit& unit : units_) compute_velocity_at(unit);
   return true;

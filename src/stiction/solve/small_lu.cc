@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <utility>
 
 #include "stiction/base/linear_algebra.h"
+#include "stiction/base/pair.h"
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
@@ -15,6 +18,39 @@ using Row = Eigen::Matrix<double, 1, kSize>;
 Eigen::Map<Row> row_of(double* block, int i) { return Eigen::Map<Row>(block + i * kSize); }
 Eigen::Map<const Row> row_of(const double* block, int i) {
   return Eigen::Map<const Row>(block + i * kSize);
+}
+
+/// One column of factor_lu, whose number the compiler knows.
+template <int kColumn>
+bool eliminate_column(double* a, int* swap) {
+  double* const pivot_row = a + kColumn * kSize;
+  double largest = std::abs(pivot_row[kColumn]);
+  int best = kColumn;
+  for (int i = kColumn + 1; i < kSize; ++i) {
+    const double size = std::abs(a[i * kSize + kColumn]);
+    best = size > largest ? i : best;
+    largest = size > largest ? size : largest;
+  }
+  swap[kColumn] = best;
+  if (best != kColumn) std::swap_ranges(pivot_row, pivot_row + kSize, a + best * kSize);
+  const double reciprocal = 1 / pivot_row[kColumn];
+  if (!std::isfinite(reciprocal) || pivot_row[kColumn] == 0) return false;
+  pivot_row[kColumn] = reciprocal;
+  for (int i = kColumn + 1; i < kSize; ++i) {
+    double* const row = a + i * kSize;
+    if (row[kColumn] == 0) continue;
+    const double factor = row[kColumn] *= reciprocal;
+    for (int j = kColumn + 1; j < kSize; ++j) row[j] -= factor * pivot_row[j];
+  }
+  return true;
+}
+
+/// factor_lu of a block.
+bool factor_block(double* a, int* swap) {
+  return [&]<int... kColumns>(std::integer_sequence<int, kColumns...>) {
+    return (eliminate_column<kColumns>(a, swap) && ...);
+  }
+  (std::make_integer_sequence<int, kSize>());
 }
 
 /// B ← A⁻¹B, for factors of A.
@@ -42,10 +78,16 @@ void subtract_product(const double* a, const double* b, double* c) {
   }
 }
 
-/// y ← y − Ax.
+/// y ← y − Ax. Numbers of x were stored one by one just before, and to load them in pairs would
+/// wait for that.
 void subtract_times(const double* a, const double* x, double* y) {
-  const Row factor = row_of(x, 0);
-  for (int i = 0; i < kSize; ++i) y[i] -= row_of(a, i).dot(factor);
+  const Pair x0{x[0], x[1]}, x1{x[2], x[3]}, x2{x[4], x[5]};
+  for (int i = 0; i < kSize; ++i, a += kSize)
+    y[i] -= sum_of(load_pair(a) * x0 + (load_pair(a + 2) * x1 + load_pair(a + 4) * x2));
+}
+
+void set_zero(double* block) {
+  for (int k = 0; k < kSize * kSize; k += 2) store_pair(Pair{}, block + k);
 }
 
 /// Calls visit(i) for the numbers of the bits that are set, increasing.
@@ -67,6 +109,13 @@ void SmallLu::couple(int first, int second) {
 }
 
 void SmallLu::analyse() {
+  // As a rule the same as in the step before.
+  const bool is_known =
+      num_analysed_ == num_blocks_ &&
+      std::equal(neighbours_.begin(), neighbours_.begin() + num_blocks_, analysed_.begin());
+  if (is_known) return;
+  num_analysed_ = num_blocks_;
+  analysed_ = neighbours_;
   std::array<std::uint32_t, kMaxBlocks> graph = neighbours_;
   std::array<std::uint32_t, kMaxBlocks> left_at = {};  // neighbours at elimination, by number
   std::uint32_t left = (1U << num_blocks_) - 1;
@@ -94,10 +143,10 @@ void SmallLu::analyse() {
 
 void SmallLu::clear() {
   for (int i = 0; i < num_blocks_; ++i) {
-    std::fill_n(at(i, i), kEntries, 0.0);
+    set_zero(at(i, i));
     for_each_bit(later_[i], [&](int j) {
-      std::fill_n(at(i, j), kEntries, 0.0);
-      std::fill_n(at(j, i), kEntries, 0.0);
+      set_zero(at(i, j));
+      set_zero(at(j, i));
     });
   }
 }
@@ -106,7 +155,7 @@ void SmallLu::clear() {
 bool SmallLu::factor() {
   for (int k = 0; k < num_blocks_; ++k) {
     int* swap = swap_.data() + k * kSize;
-    if (!factor_lu(at(k, k), kSize, swap)) return false;
+    if (!factor_block(at(k, k), swap)) return false;
     for_each_bit(later_[k], [&](int j) {
       divide_block(at(k, k), swap, at(k, j));
       for_each_bit(later_[k], [&](int i) { subtract_product(at(i, k), at(k, j), at(i, j)); });

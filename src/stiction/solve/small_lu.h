@@ -43,10 +43,12 @@ class SmallLu {
 
   int num_blocks_ = 0;
   std::array<std::uint32_t, kMaxBlocks> neighbours_ = {};  // of a block, by its number
-  std::array<std::uint32_t, kMaxBlocks> later_ = {};       // by place: coupled ones of later places
-  std::array<int, kMaxBlocks> place_ = {}, number_ = {};   // in the order, and its inverse
-  std::array<int, kMaxBlocks* kSize> swap_ = {};           // by place
-  std::vector<double> values_;                             // blocks (i, j) by place
+  int num_analysed_ = 0;
+  std::array<std::uint32_t, kMaxBlocks> analysed_ = {};   // neighbours that the order is for
+  std::array<std::uint32_t, kMaxBlocks> later_ = {};      // by place: coupled ones of later places
+  std::array<int, kMaxBlocks> place_ = {}, number_ = {};  // in the order, and its inverse
+  std::array<int, kMaxBlocks* kSize> swap_ = {};          // by place
+  std::vector<double> values_;                            // blocks (i, j) by place
 };
 
 }  // namespace stiction
