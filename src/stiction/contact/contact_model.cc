@@ -35,12 +35,14 @@ std::uint64_t mixed(std::uint64_t x) {
 
 /// Keys of shapes' contacts have bit 62 set, so that they never are those of named contacts, and
 /// bit 63 clear.
-std::uint64_t make_key(int part, int a, int b, std::uint64_t feature) {
-  std::uint64_t key = mixed(static_cast<std::uint64_t>(part));
-  for (const std::uint64_t x :
-       {static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), feature})
-    key = mixed(key ^ x);
-  return (key >> 2) | ContactModel::kFirstDetectedKey;
+std::uint64_t make_key(std::uint64_t pair, std::uint64_t feature) {
+  return (mixed(pair ^ feature) >> 2) | ContactModel::kFirstDetectedKey;
+}
+
+/// Of two shapes, what the keys of their contacts have in common.
+std::uint64_t make_pair_key(int part, int a, int b) {
+  const std::uint64_t key = mixed(mixed(static_cast<std::uint64_t>(part)) ^ std::uint64_t(a));
+  return mixed(key ^ std::uint64_t(b));
 }
 
 /// Numbers of lists of contacts: no two are the same, whoever asks.
@@ -293,12 +295,13 @@ void ContactModel::list_pair(int index, int number) {
     std::copy_n(late_contacts_.begin() + late->first, late->count, out);
     return;
   }
+  const std::uint64_t pair_key = make_pair_key(surfaces_[index].part, pair.a, pair.b);
   for (int k = 0; k < pair.num_candidates; ++k, ++out) {
     out->part = index;
     out->a = pair.a;
     out->b = pair.b;
     out->candidate = detection.contacts.candidates[pair.first_candidate + k];
-    complete(*out);
+    complete(*out, pair_key);
   }
 }
 
@@ -390,11 +393,15 @@ void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
 
 /// All but shapes and candidate, which are there.
 void ContactModel::complete(DetectedContact& contact) const {
+  complete(contact, make_pair_key(surfaces_[contact.part].part, contact.a, contact.b));
+}
+
+void ContactModel::complete(DetectedContact& contact, std::uint64_t pair_key) const {
   const PartWithSurfaces& part = surfaces_[contact.part];
   const ContactCandidate& candidate = contact.candidate;
   const int a = contact.a, b = contact.b;
   contact.law = &part.surfaces->law_of({a, b, {candidate.gap, candidate.normal, candidate.point}});
-  contact.key = make_key(part.part, a, b, candidate.id);
+  contact.key = make_key(pair_key, candidate.id);
 }
 
 // -------------------------------------------------------------------------------------------------

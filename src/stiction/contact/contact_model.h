@@ -250,6 +250,7 @@ class ContactModel : public Model {
   static int block_of(const PartWithSurfaces& part, int object) { return part.blocks[object]; }
   void note_met_sleepers(const PartWithSurfaces& part);
   void complete(DetectedContact& contact) const;
+  void complete(DetectedContact& contact, std::uint64_t pair_key) const;
   template <class Visit>
   void visit_pairs(const Visit& visit) const;
   template <class Visit>

@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 
@@ -100,19 +101,35 @@ class FaceCollector {
     const std::uint64_t id = id_of(incident, held);
     if (options_.skips_known && pair_.has(id)) return;
     ContactCandidate& candidate = pair_.out.candidates.emplace_back();
-    (reference_.is_on_a ? candidate.b : candidate.a) = make_point_feature(point);
-    (reference_.is_on_a ? candidate.a : candidate.b) =
-        make_plane_feature(origin_, held_.faces()[reference_.face].normal);
+    ContactFeature& corner = reference_.is_on_a ? candidate.b : candidate.a;
+    ContactFeature& plane = reference_.is_on_a ? candidate.a : candidate.b;
+    corner.kind = ContactFeature::Kind::kPoint;
+    corner.point = point;
+    plane.kind = ContactFeature::Kind::kPlane;
+    plane.point = origin_;
+    plane.direction = held_.faces()[reference_.face].normal;
     candidate.id = id;
     candidate.gap = place.z();
     candidate.normal = normal_W_;
     candidate.point = shift_W_ + turn_W_ * Vector3d(place.x(), place.y(), place.z() / 2);
   }
 
+  /// Whether a vertex is over the reference face; of few of them each is asked once.
+  bool is_inside(int vertex, const Vector3d& place) {
+    if (workspace_.all_places.empty())
+      return workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin);
+    Answer& known = inside_[vertex];
+    if (known == Answer::kUnknown)
+      known = workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin)
+                  ? Answer::kYes
+                  : Answer::kNo;
+    return known == Answer::kYes;
+  }
+
   void append_vertex(int vertex) {
     const Vector3d place = place_of(vertex);
     if (!is_near(place.z())) return;
-    if (workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin)) {
+    if (is_inside(vertex, place)) {
       append(place, incident_.vertices()[vertex], vertex_code(vertex), face_code(reference_.face));
     }
   }
@@ -164,14 +181,14 @@ class FaceCollector {
     }
     if (!(lowest <= pair_.options.reach)) return;
     inside.clear();
-    bool is_inside = true;
-    for (const Vector3d& place : places) {
-      const bool is = workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin);
+    bool are_inside = true;
+    for (std::size_t k = 0; k < loop.size(); ++k) {
+      const bool is = is_inside(loop[k], places[k]);
       inside.push_back(is);
-      is_inside = is_inside && is;
+      are_inside = are_inside && is;
     }
     // Then no corner of the reference face is within, unless at the same place as one of these.
-    if (is_inside) return;
+    if (are_inside) return;
     append_crossings(face);
     append_held_corners(face);
   }
@@ -250,6 +267,8 @@ class FaceCollector {
     }
   }
 
+  enum class Answer : char { kUnknown, kNo, kYes };
+
   ContactPair& pair_;
   const ReferenceFace& reference_;
   const FaceOptions& options_;
@@ -259,6 +278,7 @@ class FaceCollector {
   Vector3d origin_, shift_, shift_W_, normal_W_;
   int first_ = static_cast<int>(pair_.out.candidates.size());
   bool has_crossings_ = false;
+  std::array<Answer, kFewVertices> inside_ = {};  // by vertex, where all are placed
 };
 
 }  // namespace

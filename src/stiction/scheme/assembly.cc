@@ -679,15 +679,22 @@ void StepAssembly::measure_free_fall(const ContactModel& model, const VectorXd& 
 }
 
 void StepAssembly::measure_free_fall_of(int block, const VectorXd& v) {
-  const ConstRowMatrixMap mass = std::as_const(problem_).mass_block(block);
-  const int start = problem_.dof_start[block], n = problem_.block_size(block);
-  for (int k = 0; k < n; ++k) {
-    double& fall = free_fall_[start + k];
-    const double momentum = n == 6 ? mass.row(k).head<6>().dot(v.segment<6>(start))
-                                   : mass.row(k).dot(v.segment(start, n));
-    fall = problem_.h * std::abs(problem_.p[start + k] - momentum) / mass(k, k);
-    fall_sums_[block] += std::abs(fall);
-  }
+  const int start = problem_.dof_start[block];
+  const double* mass = problem_.mass_values.data() + problem_.mass_start[block];
+  with_known_size<6>(problem_.block_size(block), [&]<int kSize>() {
+    const int n = known<kSize>(problem_.block_size(block));
+    using Coordinates = Eigen::Matrix<double, kSize == 0 ? Eigen::Dynamic : kSize, 1>;
+    const Eigen::Map<const Coordinates> x(v.data() + start, n);
+    double sum = 0;
+    for (int k = 0; k < n; ++k) {
+      const double* row = mass + static_cast<std::ptrdiff_t>(k) * n;
+      const double momentum = Eigen::Map<const Coordinates>(row, n).dot(x);
+      const double fall = problem_.h * std::abs(problem_.p[start + k] - momentum) / row[k];
+      free_fall_[start + k] = fall;
+      sum += std::abs(fall);
+    }
+    fall_sums_[block] = sum;
+  });
 }
 
 void StepAssembly::add_contacts(const ContactModel& model, const EvaluationPoint& point,

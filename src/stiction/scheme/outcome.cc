@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stiction/base/known_size.h"
 #include "stiction/base/pair.h"
 #include "stiction/problem/cone_projection.h"
 
@@ -150,36 +151,38 @@ std::array<Pair, 3> rows_times_both(const StepProblem& problem, int contact, con
   }
 }
 
-/// Bias and compliance added to the contact's rows times w.
+/// Bias and compliance added to the contact's rows times w. Here and below kRows is their number,
+/// or 0 where the compiler does not know it.
+template <int kRows = 0>
 Eigen::Vector3d complete_velocity(const StepProblem& problem, const StepSolution& solution,
                                   int contact, const Eigen::Vector3d& moved) {
   Eigen::Vector3d u = Eigen::Vector3d::Zero();
   const int start = problem.contacts.row_start(contact);
-  for (int i = 0; i < problem.contacts.num_rows(contact); ++i)
+  const int num_rows = known<kRows>(problem.contacts.num_rows(contact));
+  for (int i = 0; i < num_rows; ++i)
     u[i] = moved[i] + problem.contact_bias[start + i] +
            problem.contact_compliance[start + i] * solution.r[start + i];
   return u;
 }
 
-/// `moved` is the contact's rows times w.
-template <class SpeedOf>
+/// `moved` is the contact's rows times w; `find_speed` says how fast its bodies are along its
+/// tangents, or would be without it.
+template <int kRows, class FindSpeed>
 ContactStatus status_at(const StepProblem& problem, const StepSolution& solution, int contact,
-                        const Eigen::Vector3d& moved, const SpeedOf& speed_of) {
+                        const Eigen::Vector3d& moved, const FindSpeed& find_speed) {
   const int start = problem.contacts.row_start(contact);
   const double normal = solution.r[start];
   if (!(normal > 0)) return ContactStatus::kOpen;
-  const int num_tangents = problem.contacts.num_rows(contact) - 1;
+  const int num_tangents = known<kRows>(problem.contacts.num_rows(contact)) - 1;
   const FrictionCone cone{num_tangents, problem.mu[contact], problem.section[contact]};
   if (cone.mu == 0) return ContactStatus::kSlip;  // nothing holds it
-  const Eigen::Vector3d u = complete_velocity(problem, solution, contact, moved);
+  const Eigen::Vector3d u = complete_velocity<kRows>(problem, solution, contact, moved);
   double dissipation = 0;
   for (int i = 1; i <= num_tangents; ++i) dissipation -= solution.r[start + i] * u[i];
   const double largest = cone.mu * normal * cone.support_against(u);
   const bool is_directed = largest > 0 && dissipation >= kSlipShare * largest;
-  return is_directed && u.tail<2>().norm() >
-                            kSlipRounding * tangential_speed_at(problem, contact, speed_of)
-             ? ContactStatus::kSlip
-             : ContactStatus::kStick;
+  return is_directed && u.tail<2>().norm() > kSlipRounding * find_speed() ? ContactStatus::kSlip
+                                                                          : ContactStatus::kStick;
 }
 
 }  // namespace
@@ -192,8 +195,11 @@ Eigen::Vector3d contact_velocity(const StepProblem& problem, const StepSolution&
 
 ContactStatus contact_status(const StepProblem& problem, const StepSolution& solution,
                              int contact) {
-  return status_at(problem, solution, contact, rows_times(problem, contact, solution.w.data()),
-                   [&](int block, int k) { return coordinate_speed(problem, solution, block, k); });
+  const auto speed_of = [&](int block, int k) {
+    return coordinate_speed(problem, solution, block, k);
+  };
+  return status_at<0>(problem, solution, contact, rows_times(problem, contact, solution.w.data()),
+                      [&] { return tangential_speed_at(problem, contact, speed_of); });
 }
 
 void OutcomeReader::begin(const ContactModel& model, StepResult& result) {
@@ -348,11 +354,31 @@ OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
   motion.mean_rate = {rates[0][0], rates[1][0], rates[2][0]};
   const Eigen::Vector3d end_rate{rates[0][1], rates[1][1], rates[2][1]};
   motion.slip.tail<2>() = end_rate.tail<2>();
-  motion.status =
-      status_at(problem, solution, contact,
-                ends_with_answer_ ? end_rate : rows_times(problem, contact, solution.w.data()),
-                [&](int block, int k) { return speeds_[problem.dof_start[block] + k]; });
+  const Eigen::Vector3d moved =
+      ends_with_answer_ ? end_rate : rows_times(problem, contact, solution.w.data());
+  motion.status = with_known_size<3>(problem.contacts.num_rows(contact), [&]<int kRows>() {
+    return status_at<kRows>(problem, solution, contact, moved,
+                            [&] { return find_tangential_speed(problem, contact); });
+  });
   return motion;
+}
+
+double OutcomeReader::find_tangential_speed(const StepProblem& problem, int contact) const {
+  const BlockRows& rows = problem.contacts;
+  const int first = rows.entry_start(contact), end = rows.entry_start(contact + 1);
+  const bool is_of_bodies = rows.num_rows(contact) == 3 && end > first && end <= first + 2 &&
+                            rows.entry_columns(first) == 6 && rows.entry_columns(end - 1) == 6;
+  if (!is_of_bodies)
+    return tangential_speed_at(
+        problem, contact, [&](int block, int k) { return speeds_[problem.dof_start[block] + k]; });
+  Pair speed{};
+  for (int e = first; e < end; ++e) {
+    const double* tangents = rows.entry_values(e) + 6;
+    const double* speeds = speeds_.data() + problem.dof_start[rows.entry_block(e)];
+    for (int k = 0; k < 6; ++k)
+      speed += Pair{std::abs(tangents[k]), std::abs(tangents[6 + k])} * speeds[k];
+  }
+  return sum_of(speed);
 }
 
 void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolution& solution,
@@ -363,12 +389,14 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
   speeds_.resize(problem.num_dofs());
   run_numbers(workers, problem.num_blocks(), kContactGrain, [&](int begin, int end) {
     for (int b = begin; b < end; ++b)
-      for (int k = 0; k < problem.block_size(b); ++k) {
-        const int dof = problem.dof_start[b] + k;
-        mean_and_end_[std::ptrdiff_t{2} * dof] = mean_velocity_[dof];
-        mean_and_end_[std::ptrdiff_t{2} * dof + 1] = phase.v_end[dof];
-        speeds_[dof] = coordinate_speed(problem, solution, b, k);
-      }
+      with_known_size<6>(problem.block_size(b), [&]<int kSize>() {
+        for (int k = 0; k < known<kSize>(problem.block_size(b)); ++k) {
+          const int dof = problem.dof_start[b] + k;
+          store_pair(Pair{mean_velocity_[dof], phase.v_end[dof]},
+                     mean_and_end_.data() + std::ptrdiff_t{2} * dof);
+          speeds_[dof] = coordinate_speed(problem, solution, b, k);
+        }
+      });
   });
   const std::vector<int>& indices = assembly.contact_indices();
   const bool are_first = !has_outcomes_;
@@ -398,19 +426,22 @@ OutcomeReader::Work OutcomeReader::add_contact(const StepAssembly& assembly,
   const StepProblem& problem = assembly.problem();
   const Motion motion = read_motion(problem, solution, contact);
   const int start = problem.contacts.row_start(contact);
+  const double* r = solution.r.data() + start;
+  const double* drifts = assembly.contact_drifts().data() + start;
+  const std::array<Eigen::Vector3d, 2>& tangents = assembly.contact_tangents()[contact];
   const double duration = share * problem.h;
   Work work;
-  for (int i = 0; i < problem.contacts.num_rows(contact); ++i) {
-    const double impulse = share * solution.r[start + i];
-    const double drift = assembly.contact_drifts()[start + i];
-    outcome.impulse[i] += impulse;
-    work.spent[i] = impulse * (motion.mean_rate[i] + drift);
-    work.driven[i] = impulse * drift;
-    if (i == 0) continue;
-    outcome.slip[i - 1] = motion.slip[i] + drift;
-    outcome.slid +=
-        duration * (motion.mean_rate[i] + drift) * assembly.contact_tangents()[contact][i - 1];
-  }
+  with_known_size<3>(problem.contacts.num_rows(contact), [&]<int kRows>() {
+    for (int i = 0; i < known<kRows>(problem.contacts.num_rows(contact)); ++i) {
+      const double impulse = share * r[i];
+      outcome.impulse[i] += impulse;
+      work.spent[i] = impulse * (motion.mean_rate[i] + drifts[i]);
+      work.driven[i] = impulse * drifts[i];
+      if (i == 0) continue;
+      outcome.slip[i - 1] = motion.slip[i] + drifts[i];
+      outcome.slid += duration * (motion.mean_rate[i] + drifts[i]) * tangents[i - 1];
+    }
+  });
   outcome.status = motion.status;
   return work;
 }

@@ -71,6 +71,7 @@ class OutcomeReader {
   struct Work {
     Eigen::Vector3d spent, driven;
   };
+  double find_tangential_speed(const StepProblem& problem, int contact) const;
   Motion read_motion(const StepProblem& problem, const StepSolution& solution, int contact) const;
   Work add_contact(const StepAssembly& assembly, const StepSolution& solution, double share,
                    int contact, ContactOutcome& outcome) const;
