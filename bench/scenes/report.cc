@@ -23,8 +23,11 @@ std::string format_figure(double value) {
   if (!std::isfinite(value)) return "";
   return value == 0 ? "0" : fmt::format("{:.1e}", value);
 }
+/// [ms] Of steps that take microseconds with another digit.
 std::string format_time(double seconds) {
-  return std::isfinite(seconds) ? fmt::format("{:.3f}", 1e3 * seconds) : "";
+  if (!std::isfinite(seconds)) return "";
+  return seconds < 1e-4 ? fmt::format("{:.4f}", 1e3 * seconds)
+                        : fmt::format("{:.3f}", 1e3 * seconds);
 }
 
 /// Errors below it are shown at it: a double has no more digits of a metre.
