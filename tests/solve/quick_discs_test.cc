@@ -112,6 +112,21 @@ TEST(QuickDiscs, HoldsACubeThatRestsOnRedundantContacts) {
     expect_found(make_cube(Vector3d::Zero(), 0.5), share, 2);
 }
 
+/// Nearly all of the friction holds it. Where the cube tips onto two contacts the other two have
+/// less friction than would be theirs: they are at the edge of their cones, and at rest.
+TEST(QuickDiscs, HoldsACubeOfWhichSomeContactsHaveAllTheirFriction) {
+  constexpr double kMu = 0.5;
+  const StepProblem problem = make_cube({0.98 * kMu * kWeight, 0, 0}, kMu);
+  StepSolution start, answer;
+  start.set_zero(problem);
+  QuickDiscs quick;
+  int factorisations = 0;
+  ASSERT_TRUE(quick.try_solve(problem, start, kGoal, answer, factorisations));
+  EXPECT_LE(factorisations, 5);
+  EXPECT_LE(testing::LawCheck(problem, answer).violation(), 10 * kGoal);
+  EXPECT_LE(answer.w_vector().norm(), 10 * kGoal * kWeight);
+}
+
 TEST(QuickDiscs, FindsThatACubeSlides) {
   // Forces turn with the slip that they change: a Newton step for each digit or two of it.
   for (const double share : {0.0, 1e-6, 1e-3}) expect_found(make_cube({2, 1, 0}, 0.5), share, 8);

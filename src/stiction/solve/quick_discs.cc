@@ -310,8 +310,24 @@ void QuickDiscs::begin_slip(Unit& unit, const Local& held) {
   unit.slip_speed = 0;
 }
 
-/// t of the velocities at hand.
+/// Whether the slip of a contact may be no more than what ε leaves of rest, as where all of its
+/// friction holds it.
+bool QuickDiscs::may_rest(const Unit& unit) {
+  constexpr double kSlow = 3;
+  return length(unit.u[1], unit.u[2]) <= kSlow * unit.epsilon_along * unit.mu * unit.x[0];
+}
+
+/// t of the velocities at hand; of what may rest, where these have no direction, that of the
+/// impulse x̂ − u/ε that would hold it. Of what slips it is the same in the end.
 void QuickDiscs::turn_slip(Unit& unit) {
+  if (may_rest(unit)) {
+    const Local held = held_impulse(unit);
+    const double friction = length(held[1], held[2]);
+    if (!(friction > 0)) return;
+    unit.slip = {-held[1] / friction, -held[2] / friction};
+    unit.slip_speed = unit.epsilon_along * friction;
+    return;
+  }
   const double speed = length(unit.u[1], unit.u[2]);
   if (!(speed > 0)) return;
   unit.slip = {unit.u[1] / speed, unit.u[2] / speed};
@@ -355,7 +371,9 @@ bool QuickDiscs::review_contact(Unit& unit) {
     begin_slip(unit, held);
     return false;
   }
-  if (unit.u[1] * unit.slip[0] + unit.u[2] * unit.slip[1] < 0) {
+  const bool sticks = may_rest(unit) ? length(held[1], held[2]) <= unit.mu * held[0]
+                                     : unit.u[1] * unit.slip[0] + unit.u[2] * unit.slip[1] < 0;
+  if (sticks) {
     unit.status = Status::kHolds;
     return false;
   }

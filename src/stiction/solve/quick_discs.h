@@ -6,7 +6,7 @@
 // goes, so that of impulses that rows cannot tell apart those nearest to x̂ are kept),
 //
 //   holds     x = (σ x̂ − u)/ε,   u = J w + b,   σ = ε − c
-//   slides    ν = (σ ν̂ − u_N)/ε,   β = −μ ν t,   t = u_T/‖u_T‖
+//   slides    ν = (σ ν̂ − u_N)/ε,   β = −μ ν t,   t = u_T/‖u_T‖, or along −(x̂ − u/ε)_T if slow
 //   off       x = 0, or at a bound
 //
 // and M̂ w = p + Rᵀx(w) is solved by Newton's method with the matrix M̂ + RᵀDR, D = −∂x/∂u
@@ -78,6 +78,7 @@ class QuickDiscs {
   static double error_of_start(const Unit& unit);
   static Local held_impulse(const Unit& unit);
   static void respond(Unit& unit);
+  static bool may_rest(const Unit& unit);
   static void turn_slip(Unit& unit);
   static bool review(Unit& unit);
   static bool review_row(Unit& unit);
