@@ -86,10 +86,6 @@ void subtract_times(const double* a, const double* x, double* y) {
     y[i] -= sum_of(load_pair(a) * x0 + (load_pair(a + 2) * x1 + load_pair(a + 4) * x2));
 }
 
-void set_zero(double* block) {
-  for (int k = 0; k < kSize * kSize; k += 2) store_pair(Pair{}, block + k);
-}
-
 /// Calls visit(i) for the numbers of the bits that are set, increasing.
 template <class Visit>
 void for_each_bit(std::uint32_t bits, const Visit& visit) {
@@ -137,19 +133,27 @@ void SmallLu::analyse() {
     later_[place] = 0;
     for_each_bit(left_at[number_[place]], [&](int b) { later_[place] |= 1U << place_[b]; });
   }
-  const auto size = static_cast<std::size_t>(place_of(num_blocks_, 0));
+  place_values();
+}
+
+void SmallLu::place_values() {
+  num_values_ = 0;
+  const auto place = [&](int i, int j) {
+    start_[kMaxBlocks * i + j] = num_values_;
+    num_values_ += kEntries;
+  };
+  for (int i = 0; i < num_blocks_; ++i) {
+    place(i, i);
+    for_each_bit(later_[i], [&](int j) {
+      place(i, j);
+      place(j, i);
+    });
+  }
+  const auto size = static_cast<std::size_t>(num_values_);
   if (values_.size() < size) values_.resize(size);
 }
 
-void SmallLu::clear() {
-  for (int i = 0; i < num_blocks_; ++i) {
-    set_zero(at(i, i));
-    for_each_bit(later_[i], [&](int j) {
-      set_zero(at(i, j));
-      set_zero(at(j, i));
-    });
-  }
-}
+void SmallLu::clear() { std::fill_n(values_.begin(), num_values_, 0.0); }
 
 /// A_ij ← A_ij − A_ik A_kk⁻¹ A_kj; above the diagonal A_kk⁻¹A_kj is kept, below it A_ik.
 bool SmallLu::factor() {

@@ -34,12 +34,11 @@ class SmallLu {
   void solve(double* x) const;
 
  private:
+  void place_values();
+
   static constexpr int kEntries = kSize * kSize;
-  std::ptrdiff_t place_of(int i, int j) const {
-    return static_cast<std::ptrdiff_t>(i * num_blocks_ + j) * kEntries;
-  }
-  double* at(int i, int j) { return values_.data() + place_of(i, j); }
-  const double* at(int i, int j) const { return values_.data() + place_of(i, j); }
+  double* at(int i, int j) { return values_.data() + start_[kMaxBlocks * i + j]; }
+  const double* at(int i, int j) const { return values_.data() + start_[kMaxBlocks * i + j]; }
 
   int num_blocks_ = 0;
   std::array<std::uint32_t, kMaxBlocks> neighbours_ = {};  // of a block, by its number
@@ -48,7 +47,11 @@ class SmallLu {
   std::array<std::uint32_t, kMaxBlocks> later_ = {};      // by place: coupled ones of later places
   std::array<int, kMaxBlocks> place_ = {}, number_ = {};  // in the order, and its inverse
   std::array<int, kMaxBlocks* kSize> swap_ = {};          // by place
-  std::vector<double> values_;                            // blocks (i, j) by place
+  // Blocks that there are, one after the other as they are eliminated: few of them need little of
+  // the cache.
+  std::vector<double> values_;
+  std::array<int, kMaxBlocks* kMaxBlocks> start_ = {};  // in values_, of blocks (i, j) by place
+  int num_values_ = 0;
 };
 
 }  // namespace stiction
