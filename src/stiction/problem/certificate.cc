@@ -1,6 +1,7 @@
 #include "stiction/problem/certificate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "stiction/base/all_finite.h"
@@ -37,6 +38,9 @@ constexpr double kBalanceShare = 1e-5;
 
 /// Contacts that one task takes: some ten microseconds.
 constexpr int kContactGrain = 64;
+
+/// Contacts whose cones are judged in turn: as many as a processor has under way.
+constexpr int kAtOnce = 4;
 
 /// std::max returns its first argument when the second is not a number; this never loses one.
 double worse(double a, double b) {
@@ -250,8 +254,8 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
   contact_error_.assign(problem.num_contacts(), 0.0);
   verdicts_.resize(problem.num_contacts());
   run_numbers(workers_, problem.num_contacts(), kContactGrain, [&](int begin, int end) {
-    for (int j = begin; j < end; ++j)
-      verdicts_[j] = judge_contact(problem, j, solution.r.data() + problem.contacts.row_start(j));
+    for (int j = begin; j < end; j += kAtOnce)
+      judge_contacts(problem, solution, j, std::min(j + kAtOnce, end));
   });
   // In their order, whoever judged them.
   for (int j = 0; j < problem.num_contacts(); ++j) {
@@ -264,10 +268,22 @@ double Certifier::cone_residual(const StepProblem& problem, const StepSolution& 
   return worst_of(contact_error_, contact_scale_);
 }
 
+void Certifier::judge_contacts(const StepProblem& problem, const StepSolution& solution, int begin,
+                               int end) {
+  std::array<ScaledContact, kAtOnce> scaled;
+  for (int j = begin; j < end; ++j)
+    scale_contact(problem, j, rows_.contacts()[j],
+                  solution.r.data() + problem.contacts.row_start(j), {load_, data_cap_},
+                  scaled[j - begin]);
+  for (int j = begin; j < end; ++j) {
+    ContactFigures& figures = scaled[j - begin].figures;
+    figures.error = compute_cone_error(scaled[j - begin], data_cap_);
+    verdicts_[j] = judge_contact(problem, j, figures);
+  }
+}
+
 Certifier::Verdict Certifier::judge_contact(const StepProblem& problem, int contact,
-                                            const double* impulse) const {
-  const ContactFigures figures =
-      measure_contact(problem, contact, rows_.contacts()[contact], impulse, {load_, data_cap_});
+                                            const ContactFigures& figures) const {
   const double error = figures.error + excess_rounding(figures.impulse);
   if (!figures.is_scaled) return {.error = error};
   const double reach = std::min(figures.reach, data_cap_);

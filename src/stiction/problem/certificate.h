@@ -45,6 +45,8 @@ struct Offenders {
   std::vector<int> contacts;
 };
 
+struct ContactFigures;
+
 /// Computes certificates with storage that is reused from call to call.
 class Certifier {
  public:
@@ -76,7 +78,9 @@ class Certifier {
   struct Verdict {
     double error = 0, motion = 0, impulse = 0, reach = 0;
   };
-  Verdict judge_contact(const StepProblem& problem, int contact, const double* impulse) const;
+  void judge_contacts(const StepProblem& problem, const StepSolution& solution, int begin, int end);
+  Verdict judge_contact(const StepProblem& problem, int contact,
+                        const ContactFigures& figures) const;
 
   WorkerPool* workers_;
   CertificateRows rows_;

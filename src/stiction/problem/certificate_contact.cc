@@ -5,8 +5,6 @@
 #include <limits>
 #include <optional>
 
-#include "stiction/problem/cone_projection.h"
-
 namespace stiction {
 namespace {
 
@@ -97,19 +95,20 @@ double large_cone_error(const FrictionCone& cone, const Vector3d& r, const Vecto
 }
 
 template <int kRows>
-ContactFigures measure(const StepProblem& problem, int index, const RowBlockView& view,
-                       const double* r, const ImpulseScale& scale) {
+void scale_rows(const StepProblem& problem, int index, const RowBlockView& view, const double* r,
+                const ImpulseScale& scale, ScaledContact& scaled) {
   const int row = problem.contacts.row_start(index);
   const double mu = problem.mu[index], *bias = problem.contact_bias.data() + row;
   const auto contact = complete<kRows>(view, r, problem.contact_compliance.data() + row, bias);
   const ContactWeight weight = contact.is_finite ? weigh(contact) : ContactWeight{};
-  ContactFigures figures;
+  ContactFigures& figures = scaled.figures;
+  figures = {};
   figures.is_scaled = weight.normal > 0 && mu >= 0;
   if (!figures.is_scaled) {
     const bool may_hold = contact.is_finite && !(weight.normal > 0);
     if (!may_hold || !holds_exactly(contact, r))
       figures.error = std::numeric_limits<double>::infinity();
-    return figures;
+    return;
   }
   const double normal = 1 / weight.normal, tangential = 1 / weight.tangential;
   Vector3d impulse(0, 0, 0), u(0, 0, 0);
@@ -123,26 +122,31 @@ ContactFigures measure(const StepProblem& problem, int index, const RowBlockView
     reach_square += reach * reach;
     figures.bias = std::max(figures.bias, bias_impulse);
   }
-  const FrictionCone cone{kRows - 1, mu * normal * weight.tangential, problem.section[index]};
+  scaled.cone = {kRows - 1, mu * normal * weight.tangential, problem.section[index]};
+  scaled.impulse = impulse;
+  scaled.u = u;
   figures.impulse = std::sqrt(impulse_square);
-  figures.error = figures.impulse > scale.cap ? large_cone_error(cone, impulse, u)
-                                              : cone_error(cone, impulse, u);
   figures.reach = std::sqrt(reach_square);
-  return figures;
 }
 
 }  // namespace
 
-ContactFigures measure_contact(const StepProblem& problem, int contact, const RowBlockView& view,
-                               const double* r, const ImpulseScale& scale) {
+void scale_contact(const StepProblem& problem, int contact, const RowBlockView& view,
+                   const double* r, const ImpulseScale& scale, ScaledContact& scaled) {
   switch (problem.contacts.num_rows(contact)) {
     case 1:
-      return measure<1>(problem, contact, view, r, scale);
+      return scale_rows<1>(problem, contact, view, r, scale, scaled);
     case 2:
-      return measure<2>(problem, contact, view, r, scale);
+      return scale_rows<2>(problem, contact, view, r, scale, scaled);
     default:
-      return measure<3>(problem, contact, view, r, scale);
+      return scale_rows<3>(problem, contact, view, r, scale, scaled);
   }
+}
+
+double compute_cone_error(const ScaledContact& scaled, double cap) {
+  if (!scaled.figures.is_scaled) return scaled.figures.error;
+  return scaled.figures.impulse > cap ? large_cone_error(scaled.cone, scaled.impulse, scaled.u)
+                                      : cone_error(scaled.cone, scaled.impulse, scaled.u);
 }
 
 }  // namespace stiction

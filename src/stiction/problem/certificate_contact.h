@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stiction/problem/certificate_rows.h"
+#include "stiction/problem/cone_projection.h"
 
 namespace stiction {
 
@@ -23,8 +24,17 @@ struct ImpulseScale {
   double cap = 0;   // of those that the data call for; larger ones have errors in their last places
 };
 
-/// `r` are the impulses of the contact.
-ContactFigures measure_contact(const StepProblem& problem, int contact, const RowBlockView& view,
-                               const double* r, const ImpulseScale& scale);
+/// A contact in √J, with all figures but the error of its cone.
+struct ScaledContact {
+  ContactFigures figures;
+  FrictionCone cone;
+  Eigen::Vector3d impulse = Eigen::Vector3d::Zero(), u = Eigen::Vector3d::Zero();
+};
+
+/// `r` are the impulses of the contact. In two steps, so that a processor has roots and divisions
+/// of several contacts under way.
+void scale_contact(const StepProblem& problem, int contact, const RowBlockView& view,
+                   const double* r, const ImpulseScale& scale, ScaledContact& scaled);
+double compute_cone_error(const ScaledContact& scaled, double cap);
 
 }  // namespace stiction
