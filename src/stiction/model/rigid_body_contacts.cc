@@ -217,11 +217,23 @@ void RigidBodySystem::bound_displacement(double t_from, const ConstVectorRef& fr
     PoseCache old_poses(*this, t_from, from), new_poses(*this, t_to, to);
     for (int i = begin; i < end; ++i) {
       distances[i] = 0;
-      if (motion_of(objects_[i].body) == BodyDescription::Motion::kStatic) continue;
-      const Pose &a = old_poses[objects_[i].body], &b = new_poses[objects_[i].body];
+      const int body = objects_[i].body;
+      if (motion_of(body) == BodyDescription::Motion::kStatic) continue;
       // A turn by θ has ‖R − I‖ = 2 sin(θ/2) and moves points by that times their distance.
-      const double turn = (b.rotation - a.rotation).norm() / std::sqrt(2.0);
-      distances[i] = (b.position - a.position).norm();
+      double turn = 0;
+      if (bodies_[body].block >= 0) {
+        const double *a = from.data() + bodies_[body].q_offset,
+                     *b = to.data() + bodies_[body].q_offset;
+        double moved = 0, turned = 0;  // squared; unit quaternions differ by 2 sin(θ/4)
+        for (int k = 0; k < 3; ++k) moved += (b[k] - a[k]) * (b[k] - a[k]);
+        for (int k = 3; k < 7; ++k) turned += (b[k] - a[k]) * (b[k] - a[k]);
+        distances[i] = std::sqrt(moved);
+        turn = std::sqrt(std::max(turned * (4 - turned), 0.0));
+      } else {
+        const Pose &a = old_poses[body], &b = new_poses[body];
+        turn = (b.rotation - a.rotation).norm() / std::sqrt(2.0);
+        distances[i] = (b.position - a.position).norm();
+      }
       const bool sweeps = turn > 0 && objects_[i].shape->kind() == ShapeKind::kPlane;
       distances[i] +=
           turn * (sweeps ? radius_of_surroundings(objects_, shapes_, objects_[i].body, old_poses)
@@ -279,10 +291,9 @@ RigidBodySystem::Directions RigidBodySystem::directions_of(const TouchingPair& p
     const int axis = find_plane_of(pair);
     directions[1] = Vector3d::Unit(axis).cross(n).normalized();
   } else if (num_tangents == 2) {
-    const Vector3d across = n.cross(Vector3d::UnitZ());
-    const double size = across.norm();
+    const double size = std::sqrt(n.y() * n.y() + n.x() * n.x());  // of n × e_z
     if (size > kUpright) {
-      directions[1] = across / size;
+      directions[1] = Vector3d(n.y() / size, -n.x() / size, 0);
       directions[2] = directions[1].cross(n);
     } else {
       directions[1] = n.cross(-Vector3d::UnitY()).normalized();

@@ -114,17 +114,16 @@ void SolveStage::book(const StepProblem& problem, const StepSolution& solution,
   report_.stage = std::max(report_.stage, report.stage);
   report_.has_answer = report_.has_answer && report.has_answer;
   if (report_.status == SolverStatus::kConverged) report_.status = report.status;
-  if (solver_->parts().empty()) book_part(problem, solution, -1);
+  if (solver_->parts().empty()) book_part(problem, solution, -1, watch);
   for (const SolvedPart& part : solver_->parts())
-    book_part(*part.problem, *part.solution, part.first_block);
-  certify_wall_ += watch.lap();
+    book_part(*part.problem, *part.solution, part.first_block, watch);
 }
 
 /// Certifies a problem and counts it among those of the step.
 void SolveStage::book_part(const StepProblem& problem, const StepSolution& solution,
-                           int first_block) {
+                           int first_block, Stopwatch& watch) {
   const bool was_good = certificate_.meets(tolerance_);
-  const Certificate found = certify(problem, solution);
+  const Certificate found = certify(problem, solution, watch);
   certificate_.include(found);
   if (first_block >= 0) part_certificates_.push_back({first_block, found});
   if (!was_good || certificate_.meets(tolerance_)) return;
@@ -134,16 +133,21 @@ void SolveStage::book_part(const StepProblem& problem, const StepSolution& solut
 }
 
 /// A certifier does not care who asks it: one that has just certified these very numbers for the
-/// solver need not do so again. Where the solver was asked last about this problem, it is still the
-/// one that it was given, and to compare answers is enough. Offenders are those of our own.
-Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution) {
+/// solver need not do so again, which takes no time worth a look at the clock. Where the solver was
+/// asked last about this problem, it is still the one that it was given, and to compare answers is
+/// enough. Offenders are those of our own.
+Certificate SolveStage::certify(const StepProblem& problem, const StepSolution& solution,
+                                Stopwatch& watch) {
   const bool is_kept = last_kept_ != nullptr && &problem == last_probed_ && &solution == &solution_;
   if (is_kept && last_kept_->certificate && last_kept_->certificate->meets(tolerance_))
     return *last_kept_->certificate;
   const Certifier* judge = solver_->certifier();
   std::optional<Certificate> found;
   if (judge != nullptr && &problem == last_asked_) found = judge->recall_last(problem, solution);
-  if (!found || !found->meets(tolerance_)) found = certifier_.certify(problem, solution);
+  if (!found || !found->meets(tolerance_)) {
+    found = certifier_.certify(problem, solution);
+    certify_wall_ += watch.lap();
+  }
   if (is_kept) last_kept_->certificate = found;
   return *found;
 }

@@ -158,8 +158,9 @@ class SolveStage {
   bool recall(const StepProblem& problem, SolverReport& report);
   bool may_come_again() const;
   void keep(const StepProblem& problem, const SolverReport& report);
-  void book_part(const StepProblem& problem, const StepSolution& solution, int first_block);
-  Certificate certify(const StepProblem& problem, const StepSolution& solution);
+  void book_part(const StepProblem& problem, const StepSolution& solution, int first_block,
+                 Stopwatch& watch);
+  Certificate certify(const StepProblem& problem, const StepSolution& solution, Stopwatch& watch);
 
   Solver* solver_;
   double tolerance_;

@@ -114,7 +114,7 @@ void Simulation::save(const std::string& path) const {
   counts.insert(counts.end(), summary_.events.begin(), summary_.events.end());
   file.write<std::int64_t>("counts", counts);
   // What sleeps is awake after a restart, finds that it rests, and falls asleep again.
-  SchemeMemory all = taken_.memory;
+  SchemeMemory all = taken().memory;
   if (sleepers_) sleepers_->complete(all);
   std::vector<std::int64_t> contacts;
   for (const ContactStatus status : all.contacts)
@@ -204,7 +204,7 @@ void Simulation::restore(const std::string& path) {
   std::copy_n(counts.begin() + kNumCounts, kNumEventKinds, summary_.events.begin());
   model_.detect(state_, options_.h);  // what is told of the start has the gaps of its contacts
   forget_last_step();
-  taken_.memory = memory;
+  taken().memory = memory;
 }
 
 }  // namespace stiction

@@ -122,7 +122,7 @@ std::string Simulation::rejection_text(double h) const {
         "{:.3g}, motion {:.3g}); solver: {}{}",
         step, options_.tolerance, certificate.residual(), certificate.momentum,
         certificate.bilateral, certificate.cone, certificate.motion, to_text(report.status), at);
-  if (!attempt_.failure.empty()) return fmt::format("{}: {}{}", step, attempt_.failure, at);
+  if (!attempt().failure.empty()) return fmt::format("{}: {}{}", step, attempt().failure, at);
   return step +
          " leads nowhere: a number is not finite, or the mass matrix is not positive definite";
 }
@@ -152,8 +152,8 @@ Simulation::Simulation(Model model, const SimulationOptions& options)
   scheme_->check(model_);
   check_solver(model_, state_, options_, *scheme_, *solver_);
   model_.detect(state_, options_.h);
-  attempt_.contacts.reserve(model_.num_contacts());
-  taken_.contacts.reserve(model_.num_contacts());
+  attempt().contacts.reserve(model_.num_contacts());
+  taken().contacts.reserve(model_.num_contacts());
   ledger_.begin(evaluator_.compute_energy(model_, state_));
   forget_last_step();
   summary_.gap_min = evidence_.certificate.gap;
@@ -182,20 +182,20 @@ const StepProblem& Simulation::last_problem() const {
 }
 
 void Simulation::wake_all() {
-  if (sleepers_) sleepers_->wake_all(model_, taken_.memory);
+  if (sleepers_) sleepers_->wake_all(model_, taken().memory);
 }
 
 /// Those that the contacts found last are of.
 void Simulation::wake_met(double h) {
-  while (sleepers_ && sleepers_->wake_met(model_, taken_.memory)) model_.detect_again(state_, h);
+  while (sleepers_ && sleepers_->wake_met(model_, taken().memory)) model_.detect_again(state_, h);
 }
 
 /// As if no step had been taken yet: what observers are told of a start.
 void Simulation::forget_last_step() {
-  taken_.contacts.clear();
-  taken_.events.clear();
-  taken_.phases.clear();
-  taken_.joint_impulses.assign(model_.num_joint_rows(), 0.0);
+  taken().contacts.clear();
+  taken().events.clear();
+  taken().phases.clear();
+  taken().joint_impulses.assign(model_.num_joint_rows(), 0.0);
   stage_.begin_step();
   stage_.certify_state(model_, state_);
   taken_force_.resize(0);
@@ -274,7 +274,7 @@ void Simulation::set_state(const State& state) {
   wake_all();
   state_ = state;
   clock_ = {};
-  taken_.memory = {};
+  taken().memory = {};
   model_.detect(state_, options_.h);
   ledger_.begin(evaluator_.compute_energy(model_, state_));
   forget_last_step();
@@ -308,9 +308,9 @@ void Simulation::change_options(const SimulationOptions& options) {
   wake_all();
   if (next.scheme != options_.scheme) {
     SchemeMemory memory;  // slip belongs to the contacts, not to the scheme
-    memory.keys = std::move(taken_.memory.keys);
-    memory.slips = std::move(taken_.memory.slips);
-    taken_.memory = std::move(memory);
+    memory.keys = std::move(taken().memory.keys);
+    memory.slips = std::move(taken().memory.slips);
+    taken().memory = std::move(memory);
   }
   options_ = std::move(next);
   scheme_ = std::move(scheme);
@@ -364,18 +364,18 @@ bool Simulation::try_step(double h) {
     if (sleepers_)
       sleepers_->begin_step(model_, state_, summary_.steps % kStepsPerLook == kStepsPerLook - 1);
     before = &recall();
-    scheme_->step(model_, state_, *before, h, stage_, attempt_);
+    scheme_->step(model_, state_, *before, h, stage_, attempt());
     attempt_times_.solve += stage_.wall();
     attempt_times_.certify += stage_.certify_wall();
     attempt_times_.assemble += watch_.lap() - stage_.wall() - stage_.certify_wall();
-    if (sleepers_ && sleepers_->wake_changed(model_, taken_.memory)) {
+    if (sleepers_ && sleepers_->wake_changed(model_, taken().memory)) {
       model_.detect_again(state_, h);
       wake_met(h);
       --surprises;  // this was no step
       continue;
     }
     // Whoever was hit may have met things that were thought out of reach.
-    if (surprises < kMaxSurprises && model_.detect_further(state_, h, attempt_.end)) {
+    if (surprises < kMaxSurprises && model_.detect_further(state_, h, attempt().end)) {
       wake_met(h);
       continue;
     }
@@ -383,12 +383,12 @@ bool Simulation::try_step(double h) {
     wake_met(h);
     --surprises;
   }
-  attempt_times_.detect += watch_.lap();
-  if (model_.has_surfaces()) attempt_.memory.keys = before->keys;
-  accumulate_slip(model_, before->slips, options_.stepping.events.contact_tolerance, attempt_);
-  if (sleepers_) sleepers_->complete(stage_, attempt_);
-  attempt_energy_ = evaluator_.compute_energy(model_, attempt_.end);
-  return has_answer() && attempt_.failure.empty() && stage_.certificate().meets(options_.tolerance);
+  if (model_.has_surfaces()) attempt().memory.keys = before->keys;
+  accumulate_slip(model_, before->slips, options_.stepping.events.contact_tolerance, attempt());
+  if (sleepers_) sleepers_->complete(stage_, attempt());
+  attempt_energy_ = evaluator_.compute_energy(model_, attempt().end);
+  return has_answer() && attempt().failure.empty() &&
+         stage_.certificate().meets(options_.tolerance);
 }
 
 /// Where the scheme keeps shapes apart at the end of a step but contacts have hidden an overlap:
@@ -396,11 +396,11 @@ bool Simulation::try_step(double h) {
 bool Simulation::meets_hidden_overlaps(double h, bool may_repeat) {
   if (!scheme_->wants_alternatives() || !model_.has_surfaces() || h == 0) return false;
   is_asked_.assign(model_.num_contacts(), 0);
-  for (const ContactOutcome& outcome : attempt_.contacts)
+  for (const ContactOutcome& outcome : attempt().contacts)
     if (outcome.contact >= 0) is_asked_[outcome.contact] = 1;
   Certificate state_figures;
-  state_figures.gap = model_.find_hidden_overlaps(attempt_.end, is_asked_, options_.tolerance);
-  if (may_repeat && attempt_.linear_steps == 0 && model_.detect_hidden(state_, h, attempt_.end))
+  state_figures.gap = model_.find_hidden_overlaps(attempt().end, is_asked_, options_.tolerance);
+  if (may_repeat && attempt().linear_steps == 0 && model_.detect_hidden(state_, h, attempt().end))
     return true;
   stage_.include(state_figures);
   return false;
@@ -417,9 +417,9 @@ bool Simulation::has_same_contacts(const SchemeMemory& memory) const {
 
 /// What the last step left, in the order of the contacts that there are now.
 const SchemeMemory& Simulation::recall() {
-  attempt_.memory.keys.clear();
-  if (!model_.has_surfaces()) return taken_.memory;
-  const SchemeMemory& old = taken_.memory;
+  attempt().memory.keys.clear();
+  if (!model_.has_surfaces()) return taken().memory;
+  const SchemeMemory& old = taken().memory;
   if (has_same_contacts(old)) return old;  // as a rule
   memory_.substep = old.substep;
   memory_.joint_forces = old.joint_forces;
@@ -455,19 +455,19 @@ bool Simulation::has_answer() const {
   return stage_.report().has_answer && std::isfinite(certificate.residual()) &&
          std::isfinite(certificate.joint) &&
          certificate.gap > -std::numeric_limits<double>::infinity() &&
-         std::isfinite(attempt_energy_.total()) && all_finite(as_span(attempt_.end.q)) &&
-         all_finite(as_span(attempt_.end.v));
+         std::isfinite(attempt_energy_.total()) && all_finite(as_span(attempt().end.q)) &&
+         all_finite(as_span(attempt().end.v));
 }
 
 void Simulation::accept_step(double h, bool is_flagged) {
-  attempt_.end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
-  std::swap(state_, attempt_.end);
-  std::swap(taken_, attempt_);
+  attempt().end.t = h > 0 ? clock_.after_step(h, state_.t) : state_.t;
+  std::swap(state_, attempt().end);
+  taken_place_ = 1 - taken_place_;
   evidence_ = {stage_.certificate(), stage_.report(), attempt_times_, h, is_flagged};
   taken_force_ = model_.held_force();
-  ledger_.add_step(taken_.work, attempt_energy_);
+  ledger_.add_step(taken().work, attempt_energy_);
   summarize_step();
-  if (sleepers_) sleepers_->settle(model_, stage_, state_, taken_);
+  if (sleepers_) sleepers_->settle(model_, stage_, state_, taken());
   for (StepObserver* observer : observers_) notify(*observer);
   attempt_times_.other += watch_.lap();
   summary_.times.add(attempt_times_);
@@ -481,18 +481,19 @@ void Simulation::summarize_step() {
   summary_.asleep_max = std::max(summary_.asleep_max, num_asleep());
   summary_.asleep_steps += num_asleep();
   summary_.wakes = sleepers_ ? sleepers_->num_wakes() : 0;
-  summary_.substeps += taken_.substeps;
-  summary_.rejected_substeps += taken_.rejected_substeps;
-  summary_.scheme_iterations += taken_.iterations;
-  summary_.linear_steps += taken_.linear_steps;
+  summary_.substeps += taken().substeps;
+  summary_.rejected_substeps += taken().rejected_substeps;
+  summary_.scheme_iterations += taken().iterations;
+  summary_.linear_steps += taken().linear_steps;
   const double moving = std::abs(attempt_energy_.kinetic) + std::abs(attempt_energy_.spring);
-  for (const StepEvent& event : taken_.events) {
+  for (const StepEvent& event : taken().events) {
     ++summary_.events[static_cast<std::size_t>(event.kind)];
     if (event.energy_change <= kGainShare * moving) continue;
     ++summary_.impact_gains;
     summary_.impact_gain += event.energy_change;
   }
-  summary_.contacts_max = std::max(summary_.contacts_max, static_cast<int>(taken_.contacts.size()));
+  summary_.contacts_max =
+      std::max(summary_.contacts_max, static_cast<int>(taken().contacts.size()));
   summary_.reduced_max = std::max(summary_.reduced_max, model_.num_reduced());
   summary_.residual_max = std::max(summary_.residual_max, certificate.residual());
   summary_.gap_min = std::min(summary_.gap_min, certificate.gap);
@@ -524,9 +525,9 @@ bool Simulation::run(double duration, const std::function<bool()>& should_stop) 
 }
 
 void Simulation::add_observer(StepObserver& observer) {
-  if (observer.wants_phases() && !attempt_.phases.is_on) {
+  if (observer.wants_phases() && !attempt().phases.is_on) {
     wake_all();  // phases of what sleeps are not known
-    attempt_.phases.is_on = taken_.phases.is_on = true;
+    attempt().phases.is_on = taken().phases.is_on = true;
   }
   observers_.push_back(&observer);
   notify(observer);
@@ -538,14 +539,14 @@ void Simulation::notify(StepObserver& observer) const {
   observer.on_step({.step = summary_.steps,
                     .h = evidence_.h,
                     .state = state_,
-                    .contacts = taken_.contacts,
-                    .joint_impulses = taken_.joint_impulses,
-                    .events = taken_.events,
+                    .contacts = taken().contacts,
+                    .joint_impulses = taken().joint_impulses,
+                    .events = taken().events,
                     .energy = ledger_,
                     .certificate = evidence_.certificate,
                     .solver = evidence_.report,
                     .times = evidence_.times,
-                    .phases = &taken_.phases,
+                    .phases = &taken().phases,
                     .held_force = &taken_force_,
                     .is_flagged = evidence_.is_flagged});
 }

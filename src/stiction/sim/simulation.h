@@ -153,9 +153,9 @@ class Simulation {
   const EnergyLedger& energy() const { return ledger_; }
   const RunSummary& summary() const { return summary_; }
   // Of the step taken last:
-  const std::vector<ContactOutcome>& contacts() const { return taken_.contacts; }
-  const std::vector<double>& joint_impulses() const { return taken_.joint_impulses; }
-  const std::vector<StepEvent>& events() const { return taken_.events; }
+  const std::vector<ContactOutcome>& contacts() const { return taken().contacts; }
+  const std::vector<double>& joint_impulses() const { return taken().joint_impulses; }
+  const std::vector<StepEvent>& events() const { return taken().events; }
   const Certificate& certificate() const { return evidence_.certificate; }
   const SolverReport& solver_report() const { return evidence_.report; }
   /// The step problem solved last.
@@ -212,6 +212,12 @@ class Simulation {
   void forget_last_step();
   bool try_step(double h);
   bool meets_hidden_overlaps(double h, bool may_repeat);
+  /// The step taken: its `end` is in state_, its `memory` serves the next step.
+  StepResult& taken() { return results_[taken_place_]; }
+  const StepResult& taken() const { return results_[taken_place_]; }
+  /// The one being tried, which may be rejected.
+  StepResult& attempt() { return results_[1 - taken_place_]; }
+  const StepResult& attempt() const { return results_[1 - taken_place_]; }
   bool has_same_contacts(const SchemeMemory& memory) const;
   const SchemeMemory& recall();
   bool has_answer() const;
@@ -228,19 +234,19 @@ class Simulation {
   SolveStage stage_;
   ContactEvaluator evaluator_;
   State state_;
-  SchemeMemory memory_;  // of the step taken, for the contacts of the one being tried
-  StepResult attempt_;   // may be rejected
+  SchemeMemory memory_;                // of the step taken, for the contacts of the one being tried
+  std::array<StepResult, 2> results_;  // taken() and attempt(): which is which changes each step
+  int taken_place_ = 0;
   Energy attempt_energy_;
   StepTimes attempt_times_;  // of all attempts at the step
   Stopwatch watch_;          // of the last one: to ask what time it is takes a share of small steps
-  StepResult taken_;         // its `end` is in state_, its `memory` serves the next step
   Evidence evidence_;        // of the step taken
   VectorXd taken_force_;     // of controllers in it
   Clock clock_;
   EnergyLedger ledger_;
   RunSummary summary_;
   std::vector<StepObserver*> observers_;
-  KeyPlaces places_;            // scratch: of keys in taken_.memory
+  KeyPlaces places_;            // scratch: of keys in taken().memory
   std::vector<char> is_asked_;  // scratch: contacts of the last attempt
 };
 

@@ -14,7 +14,7 @@ struct StepTimes {
   double assemble = 0;  // the scheme's own work: rows, momenta, reading the answer
   double solve = 0;     // the solver, with the certificates that it asks for
   double certify = 0;   // certificates after it
-  double other = 0;     // ledger, observers, recording
+  double other = 0;  // whether anything moved further than expected, ledger, observers, recording
 
   double total() const { return detect + assemble + solve + certify + other; }
   void add(const StepTimes& more) {
