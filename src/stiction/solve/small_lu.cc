@@ -116,7 +116,7 @@ void SmallLu::analyse() {
   std::array<std::uint32_t, kMaxBlocks> left_at = {};  // neighbours at elimination, by number
   std::uint32_t left = (1U << num_blocks_) - 1;
   for (int place = 0; place < num_blocks_; ++place) {
-    int best = -1, least = kMaxBlocks + 1;
+    int best = std::countr_zero(left), least = kMaxBlocks + 1;
     for_each_bit(left, [&](int b) {
       const int degree = std::popcount(graph[b] & left & ~(1U << b));
       if (degree >= least) return;
