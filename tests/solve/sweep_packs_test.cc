@@ -155,8 +155,8 @@ TYPED_TEST(SweepPacksOf, HaveTheSameBitsWithNarrowVectors) {
   // All packs one after the other are what run() makes of them with one thread.
   for (int number = 0; number < 20; ++number) {
     const double a = wide.packs.run();
-    const double b = visit_packs_by_halves<TypeParam>(
-        narrow.blocks, narrow.packs.packs(), {values.data(), velocities, narrow.packs.unit()});
+    const double b =
+        visit_packs_by_halves<TypeParam>(narrow.packs.packs(), {values.data(), velocities});
     EXPECT_EQ(a, b);
     EXPECT_GT(a, 0);
   }

@@ -278,21 +278,23 @@ void Certifier::judge_contacts(const StepProblem& problem, const StepSolution& s
   for (int j = begin; j < end; ++j) {
     ContactFigures& figures = scaled[j - begin].figures;
     figures.error = compute_cone_error(scaled[j - begin], data_cap_);
-    verdicts_[j] = judge_contact(problem, j, figures);
+    judge_contact(problem, j, figures, verdicts_[j]);
   }
 }
 
-Certifier::Verdict Certifier::judge_contact(const StepProblem& problem, int contact,
-                                            const ContactFigures& figures) const {
+/// Written where it stays: a copy of numbers just written one by one would wait for them.
+void Certifier::judge_contact(const StepProblem& problem, int contact,
+                              const ContactFigures& figures, Verdict& verdict) const {
   const double error = figures.error + excess_rounding(figures.impulse);
-  if (!figures.is_scaled) return {.error = error};
+  verdict = {};
+  verdict.error = error;
+  if (!figures.is_scaled) return;
   const double reach = std::min(figures.reach, data_cap_);
   const double data = local_data(problem.contacts, contact) + data_floor_ + kRoundingShare * reach;
-  return {.error = error,
-          .motion = worse(work_error(figures.impulse, figures.error),
-                          energy_error(error, std::max(data, figures.bias))),
-          .impulse = figures.impulse,
-          .reach = reach};
+  verdict.motion = worse(work_error(figures.impulse, figures.error),
+                         energy_error(error, std::max(data, figures.bias)));
+  verdict.impulse = figures.impulse;
+  verdict.reach = reach;
 }
 
 Offenders Certifier::offenders(double tolerance) const {

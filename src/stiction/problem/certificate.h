@@ -79,8 +79,8 @@ class Certifier {
     double error = 0, motion = 0, impulse = 0, reach = 0;
   };
   void judge_contacts(const StepProblem& problem, const StepSolution& solution, int begin, int end);
-  Verdict judge_contact(const StepProblem& problem, int contact,
-                        const ContactFigures& figures) const;
+  void judge_contact(const StepProblem& problem, int contact, const ContactFigures& figures,
+                     Verdict& verdict) const;
 
   WorkerPool* workers_;
   CertificateRows rows_;

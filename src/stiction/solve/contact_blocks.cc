@@ -52,10 +52,8 @@ void add_three_rows(const double* factor, const double* jacobian, const Pair* re
   }
 }
 
-/// W += J (M̂⁻¹Jᵀ) of a contact of a body whose M̂ is diagonal: one half, and its mirror image. And
-/// the diagonal of what is added.
-void add_symmetric_products(const double* jacobian, const double* reciprocals, double* W,
-                            double* squares) {
+/// W += J (M̂⁻¹Jᵀ) of a contact of a body whose M̂ is diagonal: one half, and its mirror image.
+void add_symmetric_products(const double* jacobian, const double* reciprocals, double* W) {
   Pair sums[6] = {};
   for (int k = 0; k < 6; k += 2) {
     const Pair a = load_pair(jacobian + k), b = load_pair(jacobian + 6 + k),
@@ -72,9 +70,25 @@ void add_symmetric_products(const double* jacobian, const double* reciprocals, d
   for (int k = 0; k < 6; ++k) sum[k] = sum_of(sums[k]);
   constexpr int kPlace[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
   for (int k = 0; k < 9; ++k) W[k] += sum[kPlace[k]];
-  squares[0] = sum[0];
-  squares[1] = sum[3];
-  squares[2] = sum[5];
+}
+
+/// The diagonal of that alone; returns its sum.
+double find_diagonal_squares(const double* jacobian, const double* reciprocals, double* squares) {
+  const Pair factor[3] = {load_pair(reciprocals), load_pair(reciprocals + 2),
+                          load_pair(reciprocals + 4)};
+  const auto square_of = [&](const double* row) {
+    Pair sum{};
+    for (int k = 0; k < 3; ++k) {
+      const Pair entry = load_pair(row + 2 * k);
+      sum += entry * (entry * factor[k]);
+    }
+    return sum_of(sum);
+  };
+  const double a = square_of(jacobian), b = square_of(jacobian + 6), c = square_of(jacobian + 12);
+  squares[0] = a;
+  squares[1] = b;
+  squares[2] = c;
+  return a + b + c;
 }
 
 /// The diagonal of J (M̂⁻¹Jᵀ).
@@ -84,6 +98,12 @@ void find_squares(const double* jacobian, const double* moved, int dim, int colu
     squares[a] = 0;
     for (int k = 0; k < columns; ++k) squares[a] += jacobian[k] * moved[k];
   }
+}
+
+double sum_of_sizes(const double* values, int size) {
+  double sum = 0;
+  for (int k = 0; k < size; ++k) sum += std::abs(values[k]);
+  return sum;
 }
 
 /// W += J (M̂⁻¹Jᵀ), with sizes known to the compiler where they are not 0.
@@ -98,6 +118,13 @@ void add_products(const double* jacobian, const double* moved, int dim, int colu
 }  // namespace
 
 bool ContactBlocks::assemble(const StepProblem& problem, WorkerPool* workers) {
+  if (!assemble_rows(problem, workers)) return false;
+  assemble_local();
+  return true;
+}
+
+bool ContactBlocks::assemble_rows(const StepProblem& problem, WorkerPool* workers) {
+  problem_ = &problem;
   num_bilateral_ = problem.num_bilateral();
   num_rows_ = problem.num_rows();
   num_dofs_ = problem.num_dofs();
@@ -118,7 +145,13 @@ bool ContactBlocks::assemble(const StepProblem& problem, WorkerPool* workers) {
   lower_ = problem.lower;
   upper_ = problem.upper;
   assemble_coupling(problem.coupling);
-  return assemble_local(problem);
+  contacts_.resize(problem.num_contacts());
+  bilateral_W_.resize(num_bilateral_);
+  omega_.resize(num_units());
+  for (int j = 0; j < problem.num_contacts(); ++j)
+    if (is_polygonal(problem, j) && find_table(problem.section[j]) == nullptr)
+      tables_.emplace_back(problem.section[j]);
+  return assemble_squares();
 }
 
 void ContactBlocks::find_diagonal_blocks(const StepProblem& problem) {
@@ -431,54 +464,75 @@ void ContactBlocks::fill_coupling_row(const RowCoupling& coupling, int i, int ro
   }
 }
 
-bool ContactBlocks::assemble_local(const StepProblem& problem) {
-  contacts_.resize(problem.num_contacts());
+bool ContactBlocks::assemble_squares() {
   entry_squares_.resize(3 * entries_.size());
-  bilateral_W_.resize(num_bilateral_);
-  omega_.resize(num_units());
-  for (int j = 0; j < problem.num_contacts(); ++j)
-    if (is_polygonal(problem, j) && find_table(problem.section[j]) == nullptr)
-      tables_.emplace_back(problem.section[j]);
   std::atomic<bool> is_finite = true;
   run_numbers(workers_, num_units(), kUnitGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i)
-      if (!assemble_unit(problem, i)) is_finite = false;
+      if (!find_squares(i)) is_finite = false;
   });
-  if (is_finite) assemble_omega(problem);
   return is_finite;
 }
 
-bool ContactBlocks::assemble_unit(const StepProblem& problem, int i) {
-  double W[9], sum = 0;
-  compute_local_matrix(i, W);
-  for (int k = 0; k < units_[i].dim * units_[i].dim; ++k) sum += std::abs(W[k]);
-  if (!std::isfinite(sum)) return false;
-  if (i < num_bilateral_) {
-    omega_[i] = bilateral_W_[i] = W[0];
-    return true;
+/// False if the local matrix of the unit might have a number that is none: products of two rows are
+/// no larger than their squares where M̂ is symmetric, and than a bound where it need not be.
+bool ContactBlocks::find_squares(int i) {
+  const Unit& unit = units_[i];
+  double sum = 0;
+  for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
+    const Entry& entry = entries_[e];
+    double* squares = entry_squares_.data() + 3 * static_cast<std::ptrdiff_t>(e);
+    if (unit.dim == 3 && !entry.has_moved()) {
+      sum += find_diagonal_squares(entry.jacobian, reciprocals(entry), squares);
+    } else {
+      double room[18];
+      const double* moved = find_moved(entry, unit.dim, room);
+      stiction::find_squares(entry.jacobian, moved, unit.dim, entry.columns, squares);
+      const int size = unit.dim * entry.columns;
+      sum += sum_of_sizes(entry.jacobian, size) * sum_of_sizes(moved, size);
+    }
   }
-  const int j = i - num_bilateral_;
-  contacts_[j].prepare(W, units_[i].dim, problem.mu[j],
-                       is_polygonal(problem, j) ? find_table(problem.section[j]) : nullptr);
-  omega_[i] = contacts_[j].size();
-  return true;
+  for (int row = unit.row; row < unit.row + unit.dim; ++row) sum += std::abs(compliance_[row]);
+  if (!couplings_.empty() && columns_[i].diagonal >= 0) {
+    const double* values = coupling_values(columns_[i].diagonal);
+    for (int k = 0; k < unit.dim * unit.dim; ++k) sum += std::abs(values[k]);
+  }
+  return std::isfinite(sum);
 }
 
-/// And the squares of its pieces.
-void ContactBlocks::compute_local_matrix(int i, double* W) {
+void ContactBlocks::assemble_local() {
+  run_numbers(workers_, num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) assemble_unit(i);
+  });
+}
+
+void ContactBlocks::assemble_unit(int i) {
+  double W[9];
+  compute_local_matrix(i, W);
+  if (i < num_bilateral_) {
+    omega_[i] = bilateral_W_[i] = W[0];
+  } else {
+    const int j = i - num_bilateral_;
+    const bool has_table = is_polygonal(*problem_, j);
+    contacts_[j].prepare(W, units_[i].dim, problem_->mu[j],
+                         has_table ? find_table(problem_->section[j]) : nullptr);
+    omega_[i] = contacts_[j].size();
+  }
+  if (!(omega_[i] > 0)) assemble_omega(i);
+}
+
+void ContactBlocks::compute_local_matrix(int i, double* W) const {
   const Unit& unit = units_[i];
   const int dim = unit.dim;
   std::fill_n(W, 9, 0.0);
   for (int e = unit.entry_begin; e < units_[i + 1].entry_begin; ++e) {
     const Entry& entry = entries_[e];
-    double* squares = entry_squares_.data() + 3 * static_cast<std::ptrdiff_t>(e);
     if (dim == 3 && !entry.has_moved()) {
-      add_symmetric_products(entry.jacobian, reciprocals(entry), W, squares);
+      add_symmetric_products(entry.jacobian, reciprocals(entry), W);
       continue;
     }
     double room[18];
     const double* moved = find_moved(entry, dim, room);
-    find_squares(entry.jacobian, moved, dim, entry.columns, squares);
     if (dim == 3 && entry.columns == 6)
       add_products<3, 6>(entry.jacobian, moved, 3, 6, W);
     else
@@ -491,16 +545,13 @@ void ContactBlocks::compute_local_matrix(int i, double* W) {
     for (int a = 0; a < dim; ++a) W[a * dim + b] += *values++;
 }
 
-void ContactBlocks::assemble_omega(const StepProblem& problem) {
-  const RowCoupling& coupling = problem.coupling;
-  for (int i = 0; i < num_units(); ++i) {
-    if (omega_[i] > 0) continue;
-    omega_[i] = 0;
-    if (coupling.is_empty()) continue;
-    for (int e = coupling.entry_start(units_[i].row); e < coupling.entry_start(units_[i + 1].row);
-         ++e)
-      omega_[i] = std::max(omega_[i], std::abs(coupling.value(e)));
-  }
+void ContactBlocks::assemble_omega(int i) {
+  const RowCoupling& coupling = problem_->coupling;
+  omega_[i] = 0;
+  if (coupling.is_empty()) return;
+  for (int e = coupling.entry_start(units_[i].row); e < coupling.entry_start(units_[i + 1].row);
+       ++e)
+    omega_[i] = std::max(omega_[i], std::abs(coupling.value(e)));
 }
 
 const PolygonTable* ContactBlocks::find_table(const FrictionSection& section) const {

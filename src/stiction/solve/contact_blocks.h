@@ -64,6 +64,10 @@ class ContactBlocks {
   /// local matrix is not finite. Problem and workers, if there are any, must outlive the layout:
   /// Jacobians stay where they are.
   bool assemble(const StepProblem& problem, WorkerPool* workers = nullptr);
+  /// The same without local problems and their sizes: `contact`, `bilateral_W` and `omega` are
+  /// what assemble_local adds.
+  bool assemble_rows(const StepProblem& problem, WorkerPool* workers = nullptr);
+  void assemble_local();
 
   int num_units() const { return static_cast<int>(units_.size()) - 1; }
   int num_bilateral() const { return num_bilateral_; }
@@ -79,7 +83,7 @@ class ContactBlocks {
   const double* coupling_values(int k) const {
     return coupling_values_.data() + couplings_[k].values;
   }
-  /// J_a M̂⁻¹J_aᵀ per row of a piece, with room for three.
+  /// J_a M̂⁻¹J_aᵀ per row of a piece, with room for three; finite.
   const double* entry_squares(int e) const {
     return entry_squares_.data() + 3 * static_cast<std::ptrdiff_t>(e);
   }
@@ -137,16 +141,18 @@ class ContactBlocks {
   Coupling& place_block(int i, int j);
   void fill_coupling_row(const RowCoupling& coupling, int i, int row);
   void fill_coupling_blocks(const RowCoupling& coupling, int i);
-  bool assemble_local(const StepProblem& problem);
-  bool assemble_unit(const StepProblem& problem, int i);
-  void compute_local_matrix(int i, double* W);
-  void assemble_omega(const StepProblem& problem);
+  bool assemble_squares();
+  bool find_squares(int i);
+  void assemble_unit(int i);
+  void compute_local_matrix(int i, double* W) const;
+  void assemble_omega(int i);
   const PolygonTable* find_table(const FrictionSection& section) const;
   void ask_for_meetings(int block) const;
   void ask_for_pieces(int block, const double* x) const;
   void push_block(int block, const double* x, double* w) const;
   void push_rows(int i, const double* x, double* u) const;
 
+  const StepProblem* problem_ = nullptr;
   int num_bilateral_ = 0, num_rows_ = 0, num_dofs_ = 0;
   std::vector<Unit> units_;  // one more than there are, for the ends
   std::vector<int> unit_of_row_;

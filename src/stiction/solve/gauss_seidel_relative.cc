@@ -24,6 +24,9 @@ constexpr double kDataFactor = 1e7;
 /// Shares of the data of all rows and of the impulses at a row that count as its data. (T23)
 constexpr double kLocalShare = 1e-4, kRoundingShare = 1e-7;
 
+/// Share of the energy of free motion that bodies at rest have at most.
+constexpr double kRest = 1e-6;
+
 /// Units and bodies that one task takes: some ten microseconds.
 constexpr int kUnitGrain = 64, kBodyGrain = 32;
 
@@ -62,6 +65,7 @@ void RelativeMeasure::prepare(const StepProblem& problem, const ContactBlocks& b
   moving_.resize(problem.num_blocks());
   unit_data_.resize(blocks.num_units());
   figures_.resize(blocks.num_units());
+  is_complete_ = false;
   scale_.resize(blocks.num_units() - blocks.num_bilateral());
   for (int b = 0; b < problem.num_blocks(); ++b) {
     double sum = 0;
@@ -70,14 +74,20 @@ void RelativeMeasure::prepare(const StepProblem& problem, const ContactBlocks& b
     momentum_[b] = std::sqrt(std::max(sum, 0.0));
   }
   run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) {
-      prepare_norms(blocks, i);
-      unit_data_[i] = prepare_data(blocks, i);
-      if (i >= blocks.num_bilateral()) prepare_scale(blocks, i - blocks.num_bilateral());
-    }
+    for (int i = begin; i < end; ++i) unit_data_[i] = prepare_data(blocks, i);
   });
   row_data_ = 0;
   for (const double data : unit_data_) row_data_ = std::max(row_data_, data);
+}
+
+void RelativeMeasure::complete(const ContactBlocks& blocks) {
+  run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      prepare_norms(blocks, i);
+      if (i >= blocks.num_bilateral()) prepare_scale(blocks, i - blocks.num_bilateral());
+    }
+  });
+  is_complete_ = true;
 }
 
 void RelativeMeasure::prepare_norms(const ContactBlocks& blocks, int i) {
@@ -108,10 +118,7 @@ double RelativeMeasure::prepare_data(const ContactBlocks& blocks, int i) const {
   double W[3], data = 0;
   for (int a = 0; a < unit.dim; ++a) W[a] = blocks.compliance(unit.row + a);
   for (int e = unit.entry_begin; e < blocks.unit(i + 1).entry_begin; ++e)
-    for (int a = 0; a < unit.dim; ++a) {
-      const double norm = entry_norm_[3 * static_cast<std::size_t>(e) + a];
-      W[a] += norm * norm;
-    }
+    for (int a = 0; a < unit.dim; ++a) W[a] += std::max(blocks.entry_squares(e)[a], 0.0);
   for (int a = 0; a < unit.dim && !blocks.has_bodies(); ++a) {
     W[a] = is_joint ? blocks.bilateral_W(i) : blocks.contact(i - blocks.num_bilateral()).W(a, a);
     if (!(W[a] > 0)) W[a] = blocks.omega(i);
@@ -141,21 +148,37 @@ void RelativeMeasure::prepare_scale(const ContactBlocks& blocks, int j) {
                1 / std::sqrt(tangential > 0 ? tangential : largest)};
 }
 
-/// The cap and the most loaded block (T21), (T22).
-void RelativeMeasure::measure_impulses(const ContactBlocks& blocks, const double* x,
-                                       const double* w) {
+void RelativeMeasure::measure_data(const ContactBlocks& blocks, const double* w) {
   const StepProblem& problem = *problem_;
   run_numbers(blocks.workers(), problem.num_blocks(), kBodyGrain, [&](int begin, int end) {
     for (int b = begin; b < end; ++b) {
       const double* mass = problem.mass_values.data() + problem.mass_start[b];
       moving_[b] =
           momentum_[b] + std::sqrt(energy(mass, problem.block_size(b), w + problem.dof_start[b]));
-      involved_[b] = sum_impulses(blocks, b, x);
     }
   });
   data_ = row_data_;
   for (const double moving : moving_) data_ = std::max(data_, moving);
   cap_ = data_ > 0 ? kDataFactor * data_ : kInfinity;
+}
+
+bool RelativeMeasure::moves() const {
+  double kept = 0, free = 0;  // [J] of the velocities, and of those without impulses
+  for (std::size_t b = 0; b < moving_.size(); ++b) {
+    const double root = moving_[b] - momentum_[b];
+    kept += root * root;
+    free += momentum_[b] * momentum_[b];
+  }
+  return kept > kRest * free;
+}
+
+/// The cap and the most loaded block (T21), (T22).
+void RelativeMeasure::measure_impulses(const ContactBlocks& blocks, const double* x,
+                                       const double* w) {
+  measure_data(blocks, w);
+  run_numbers(blocks.workers(), problem_->num_blocks(), kBodyGrain, [&](int begin, int end) {
+    for (int b = begin; b < end; ++b) involved_[b] = sum_impulses(blocks, b, x);
+  });
   background_ = 0;
   for (const double impulses : involved_) background_ = std::max(background_, impulses);
   background_ = std::min(background_, cap_);
@@ -199,6 +222,7 @@ void RelativeMeasure::list_scales(const ContactBlocks& blocks, std::vector<doubl
 RelativeMeasure::Levels RelativeMeasure::evaluate(const ContactBlocks& blocks, const double* x,
                                                   const double* u, const double* w,
                                                   double largest_motion) {
+  if (!is_complete_) complete(blocks);
   measure_impulses(blocks, x, w);
   std::atomic<bool> is_beyond = false;
   run_numbers(blocks.workers(), blocks.num_units(), kUnitGrain, [&](int begin, int end) {

@@ -22,8 +22,13 @@ class RelativeMeasure {
     double motion = 0;    // (T23)
     double largest() const { return impulses > motion ? impulses : motion; }
   };
-  /// `problem` must outlive the evaluations.
+  /// `problem` must outlive the evaluations. Local problems of contacts are not asked for yet, if
+  /// there are bodies.
   void prepare(const StepProblem& problem, const ContactBlocks& blocks);
+  /// What list_scales needs, for bodies with velocities w.
+  void measure_data(const ContactBlocks& blocks, const double* w);
+  /// Whether bodies had a share in those velocities that is more than rest.
+  bool moves() const;
   /// x, u, w are a consistent state. Infinite also where the motion is beyond `largest_motion`:
   /// what moves shows that in one of its first units.
   Levels evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w,
@@ -51,6 +56,7 @@ class RelativeMeasure {
     double all = 0;              // a sum over its numbers: maxima drop those that are none
     bool is_infeasible = false;  // nothing moves it, and it does not hold
   };
+  void complete(const ContactBlocks& blocks);
   void prepare_norms(const ContactBlocks& blocks, int unit);
   double prepare_data(const ContactBlocks& blocks, int unit) const;
   void prepare_scale(const ContactBlocks& blocks, int contact);
@@ -76,6 +82,7 @@ class RelativeMeasure {
   std::vector<double> unit_data_;   // impulses that biases and bounds call for, per unit
   std::vector<Scale> scale_;        // per contact
   std::vector<Figures> figures_;    // per unit
+  bool is_complete_ = false;        // norms and scales of all units
   double row_data_ = 0;             // largest impulse that a bias or a bound calls for
   double data_ = 0;                 // the largest momentum of a body or impulse of that kind
   double cap_ = 0;                  // what impulses may amount to

@@ -135,7 +135,8 @@ bool NsgsSolver::try_nothing(const StepProblem& problem, StepSolution& solution)
 /// The layout and the first state; false if numbers are not finite or a mass block is singular.
 bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution) {
   if (is_alone_) workshop_->forget();
-  if (!workshop_->lay_out(problem, options_.measure, options_.workers)) return false;
+  if (!workshop_->lay_out_rows(problem, options_.measure, options_.workers)) return false;
+  if (!may_begin_in_packs()) workshop_->complete();
   is_start_measured_ =
       options_.warm_start && !asks_published(options_.measure) && workshop_->knows_start(solution);
   workshop_->is_start_measured = false;
@@ -168,7 +169,7 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
     const bool is_last = number >= options_.max_iterations * patience() || deadline.has_passed();
     bool is_focused = false;
     if (!is_last && is_promising(number)) {
-      store_packs();
+      store_impulses();
       double measured = 0;
       if (is_answer(problem, solution, measured)) {
         best_level_ = measured;
@@ -225,11 +226,22 @@ const std::vector<double>& NsgsSolver::weigh_impulses() {
 }
 
 void NsgsSolver::choose_visits() {
-  if (options_.relaxation != 1 || options_.alternates) return;
-  if (is_rough() && workshop_->lay_out(workshop_->single_packs))
+  if (may_begin_in_packs() && workshop_->lay_out(workshop_->single_packs)) {
     visits_ = Visits::kInSinglePacks;
-  else if (workshop_->lay_out(workshop_->double_packs))
+    return;
+  }
+  workshop_->complete();
+  if (may_visit_packs() && workshop_->lay_out(workshop_->double_packs))
     visits_ = Visits::kInDoublePacks;
+}
+
+/// Packs have one order, and no relaxation.
+bool NsgsSolver::may_visit_packs() const {
+  return options_.relaxation == 1 && !options_.alternates;
+}
+
+bool NsgsSolver::may_begin_in_packs() const {
+  return may_visit_packs() && is_rough() && workshop_->may_be_packed();
 }
 
 /// Whether single precision will mostly do.
@@ -260,7 +272,7 @@ bool NsgsSolver::is_rounding(int number) const {
 
 /// From the state that sweeps in single precision have come to.
 void NsgsSolver::visit_in_double(int number) {
-  store_packs();
+  store_impulses();
   if (state_.is_finite())
     state_.refresh(blocks_);
   else
@@ -303,9 +315,14 @@ void NsgsSolver::store_packs() {
   with_packs([&](auto& desk) { desk.packs.store(state_); });
 }
 
+/// For states that are refreshed before anything but impulses is read.
+void NsgsSolver::store_impulses() {
+  with_packs([&](auto& desk) { desk.packs.store_impulses(state_); });
+}
+
 void NsgsSolver::refresh(int number) {
   with_packs([](auto& desk) { desk.packs.settle(); });
-  store_packs();
+  store_impulses();
   state_.refresh(blocks_);
   load_packs();
   if (acceleration() == Acceleration::kMomentum) restart_acceleration(number);
@@ -411,17 +428,28 @@ void NsgsSolver::sweep(int number) {
 double NsgsSolver::evaluate(int number) {
   last_evaluation_ = number;
   store_packs();
-  // Of starts that are no answers nothing more is asked where sweeps will tell what they change.
-  const double largest_motion = number == 0 && workshop_->may_be_packed() ? target_ : kInfinity;
-  const double level = number == 0 && is_start_measured_
-                           ? workshop_->residual.last_levels().largest()
-                           : workshop_->residual.evaluate(blocks_, state_, largest_motion);
+  const double level = number == 0 ? evaluate_start() : measure(kInfinity);
   note(level);
   if (level < 0.9 * gain_level_) {
     gain_level_ = level;
     last_gain_ = number;
   }
   return level;
+}
+
+/// Where sweeps will tell what they change a start of what moves is not looked at, since that costs
+/// more than a sweep, and of one that is no answer nothing more is asked.
+double NsgsSolver::evaluate_start() {
+  if (is_start_measured_) return workshop_->residual.last_levels().largest();
+  if (!workshop_->may_be_packed()) return measure(kInfinity);
+  if (may_begin_in_packs() && workshop_->residual.measure_data(blocks_, state_)) return kInfinity;
+  return measure(target_);
+}
+
+/// The residual of the present state, infinite where a motion is beyond `largest_motion`.
+double NsgsSolver::measure(double largest_motion) {
+  workshop_->complete();
+  return workshop_->residual.evaluate(blocks_, state_, largest_motion);
 }
 
 /// Keeps the state if it is the best so far.

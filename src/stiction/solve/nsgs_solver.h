@@ -80,6 +80,8 @@ class NsgsSolver : public Solver {
   bool focus(int number, const Deadline& deadline);
   int patience() const { return is_packed() ? options_.pack_patience : 1; }
   double evaluate(int number);
+  double evaluate_start();
+  double measure(double largest_motion);
   void note(double level);
   bool confirm_start(const StepProblem& problem, StepSolution& solution);
   bool confirm(const StepProblem& problem, StepSolution& solution);
@@ -92,8 +94,11 @@ class NsgsSolver : public Solver {
   bool is_rough() const;
   bool is_rounding(int number) const;
   bool is_packed() const { return visits_ != Visits::kOneByOne; }
+  bool may_visit_packs() const;
+  bool may_begin_in_packs() const;
   void load_packs();
   void store_packs();
+  void store_impulses();
   void refresh(int number);
   /// act(desk) with the packs that are visited.
   template <class Act>

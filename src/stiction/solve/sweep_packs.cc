@@ -21,28 +21,30 @@ constexpr int kAhead = 8;
 /// Relative to the diagonal: what counts as rounding in a symmetric matrix.
 constexpr double kAsymmetry = 1e-14;
 
-/// Of W, by a bound: beyond, steps by W⁻¹ in single precision are rounding.
-constexpr double kMaxCondition = 1e4;
+/// The inverse of the largest condition of W, by a bound: beyond, steps by W⁻¹ in single precision
+/// are rounding.
+constexpr float kLeastInverse = 1e-4F;
+
+/// A determinant that is smaller by this than the product of the diagonal leaves no inverse that an
+/// iteration could use.
+constexpr double kNearlySingular = 1e-10;
 
 }  // namespace
 
 template <class Real>
 bool SweepPacks<Real>::lay_out(const StepProblem& problem, const ContactBlocks& blocks,
                                const SweepOrder& order) {
+  problem_ = &problem;
   blocks_ = &blocks;
   order_ = &order;
   forget_momentum();
-  if (!is_packable(blocks)) return false;
+  if (!is_packable(problem, blocks)) return false;
   number_bodies(order);
   if (!scale_bodies(problem)) return false;
-  list_contact_units();
-  if (!choose_unit()) return false;
+  if (!list_contact_units() || !choose_unit()) return false;
   list_ends();
   form_packs(order);
-  run_numbers(blocks.workers(), num_packs(), kPackGrain, [&](int begin, int end) {
-    for (int p = begin; p < end; ++p) fill_pack(p);
-  });
-  return true;
+  return fill_packs();
 }
 
 /// Everything is zero afterwards.
@@ -54,12 +56,12 @@ void SweepPacks<Real>::make_room() {
 }
 
 template <class Real>
-bool SweepPacks<Real>::is_packable(const ContactBlocks& blocks) {
+bool SweepPacks<Real>::is_packable(const StepProblem& problem, const ContactBlocks& blocks) {
   if (blocks.num_bilateral() > 0 || blocks.has_coupling() || blocks.num_units() == 0) return false;
   std::atomic<bool> are_all = true;
   run_numbers(blocks.workers(), blocks.num_units(), kContactGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i)
-      if (!is_packable(blocks, i)) {
+      if (!is_packable(problem, blocks, i)) {
         are_all = false;
         return;
       }
@@ -68,24 +70,15 @@ bool SweepPacks<Real>::is_packable(const ContactBlocks& blocks) {
 }
 
 template <class Real>
-bool SweepPacks<Real>::is_packable(const ContactBlocks& blocks, int contact) {
-  const OneContact& law = blocks.contact(contact);
+bool SweepPacks<Real>::is_packable(const StepProblem& problem, const ContactBlocks& blocks,
+                                   int contact) {
   const int first = blocks.unit(contact).entry_begin, end = blocks.unit(contact + 1).entry_begin;
-  if (law.kind() != OneContact::Kind::kDisc || !law.has_inverse() || end - first > 2) return false;
-  if (kIsSingle && !is_well_conditioned(law)) return false;
+  const bool is_disc = blocks.unit(contact).dim == 3 && problem.mu[contact] != 0 &&
+                       problem.section[contact].kind == FrictionSection::Kind::kDisc;
+  if (!is_disc || end - first > 2) return false;
   for (int e = first; e < end; ++e)
     if (blocks.entry(e).columns != kBodySize) return false;
   return end - first < 2 || blocks.entry(first).block != blocks.entry(first + 1).block;
-}
-
-template <class Real>
-bool SweepPacks<Real>::is_well_conditioned(const OneContact& law) {
-  double trace = 0, of_inverse = 0;
-  for (int a = 0; a < 3; ++a) {
-    trace += law.W(a, a);
-    of_inverse += law.inverse(a, a);
-  }
-  return trace * of_inverse <= kMaxCondition;
 }
 
 /// D: what bodies would move by without impulses, and biases. False if there is no such number.
@@ -113,12 +106,33 @@ bool SweepPacks<Real>::choose_unit() {
   return std::isnormal(unit_) && std::isnormal(1 / unit_);
 }
 
+/// What impulses and velocities of a contact count in beside the unit of the packs: 1/√ω and √ω in
+/// single precision. False if nothing moves a contact.
 template <class Real>
-void SweepPacks<Real>::list_contact_units() {
+bool SweepPacks<Real>::list_contact_units() {
   contact_unit_.resize(blocks_->num_units());
+  std::atomic<bool> are_good = true;
   run_numbers(blocks_->workers(), blocks_->num_units(), kContactGrain, [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) contact_unit_[i] = contact_unit_of<Real>(blocks_->omega(i));
+    for (int i = begin; i < end; ++i) {
+      const double omega = trace(*blocks_, i);
+      contact_unit_[i] = kIsSingle ? 1 / std::sqrt(omega) : 1;
+      if (!(omega > 0)) are_good = false;
+    }
   });
+  return are_good;
+}
+
+/// Of W.
+template <class Real>
+double SweepPacks<Real>::trace(const ContactBlocks& blocks, int contact) {
+  const ContactBlocks::Unit& unit = blocks.unit(contact);
+  double sum = 0;
+  for (int a = 0; a < 3; ++a) {
+    sum += blocks.compliance(unit.row + a);
+    for (int e = unit.entry_begin; e < blocks.unit(contact + 1).entry_begin; ++e)
+      sum += blocks.entry_squares(e)[a];
+  }
+  return sum;
 }
 
 /// Bodies of a slab follow each other, so that the thread that visits it finds all of them in its
@@ -306,11 +320,16 @@ void SweepPacks<Real>::clear_piece(Pack& pack, int side, int lane, std::ptrdiff_
   pack.place[side][lane] = nobody;
 }
 
-/// What an unused lane has: a contact that is open and that nothing moves.
+/// The local problem of an unused lane.
+template <class Real>
+void SweepPacks<Real>::clear_local(Pack& pack, int lane) {
+  for (int k = 0; k < 6; ++k) pack.W[k][lane] = pack.inverse[k][lane] = k == 0 || k == 3 || k == 5;
+}
+
+/// What an unused lane has beside: a contact that is open and that nothing moves.
 template <class Real>
 void SweepPacks<Real>::clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody) {
   for (int side = 0; side < 2; ++side) clear_piece(pack, side, lane, nobody);
-  for (int k = 0; k < 6; ++k) pack.W[k][lane] = pack.inverse[k][lane] = k == 0 || k == 3 || k == 5;
   pack.mu[lane] = 1;
   pack.rate[lane] = 0;
   for (int a = 0; a < 3; ++a) {
@@ -318,6 +337,18 @@ void SweepPacks<Real>::clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody) {
     pack.compliance[a][lane] = 0;
   }
   pack.contact[lane] = kNone;
+}
+
+template <class Real>
+bool SweepPacks<Real>::fill_packs() {
+  std::atomic<bool> are_good = true;
+  run_numbers(blocks_->workers(), num_packs(), kPackGrain, [&](int begin, int end) {
+    for (int p = begin; p < end; ++p) {
+      fill_pack(p);
+      if (!fill_local(packs_[p], count_[p])) are_good = false;
+    }
+  });
+  return are_good;
 }
 
 template <class Real>
@@ -354,7 +385,6 @@ void SweepPacks<Real>::fill_lane(int p, int lane) {
   Pack& pack = packs_[p];
   const int contact = pack.contact[lane];
   const ContactBlocks::Unit& unit = blocks.unit(contact);
-  const OneContact& law = blocks.contact(contact);
   const double unit_of_rows = contact_unit(contact), square = unit_of_rows * unit_of_rows;
   for (int side = 0; side < 2; ++side)
     if (ends_[contact].body[side] == kNone) clear_piece(pack, side, lane, nobody(p));
@@ -377,17 +407,47 @@ void SweepPacks<Real>::fill_lane(int p, int lane) {
     for (int a = 0; a < 3; ++a)
       for (int k = 0; k < kBodySize; ++k) store(a, k, piece[a * kBodySize + k] * unit_of_rows);
   }
-  const double of_bias = unit_of_rows / unit_, inverse_square = 1 / square;
-  for (int a = 0, k = 0; a < 3; ++a) {
+  const double of_bias = unit_of_rows / unit_;
+  for (int a = 0; a < 3; ++a) {
     pack.bias[a][lane] = static_cast<Real>(blocks.bias(unit.row + a) * of_bias);
     pack.compliance[a][lane] = static_cast<Real>(blocks.compliance(unit.row + a) * square);
-    for (int b = a; b < 3; ++b, ++k) {
-      pack.W[k][lane] = static_cast<Real>(law.W(a, b) * square);
-      pack.inverse[k][lane] = static_cast<Real>(law.inverse(a, b) * inverse_square);
-    }
   }
-  pack.mu[lane] = static_cast<Real>(law.mu());
+  pack.mu[lane] = static_cast<Real>(problem_->mu[contact]);
   pack.rate[lane] = 0;
+}
+
+/// W = J'J'ᵀ + C and W⁻¹ by cofactors, of the numbers that the lanes have. False if an inverse is
+/// not good enough for an iteration.
+template <class Real>
+bool SweepPacks<Real>::fill_local(Pack& pack, int count) const {
+  constexpr int kFirst[6] = {0, 0, 0, 1, 1, 2}, kSecond[6] = {0, 1, 2, 1, 2, 2};
+  for (int n = 0; n < 6; ++n) {
+    Real sum[kLanes] = {};
+    for (int k = 0; k < 2 * kBodySize; ++k)
+      for (int lane = 0; lane < kLanes; ++lane)
+        sum[lane] += pack.J[kFirst[n]][k][lane] * pack.J[kSecond[n]][k][lane];
+    for (int lane = 0; lane < kLanes; ++lane) pack.W[n][lane] = sum[lane];
+  }
+  Real quality[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const Real a = pack.W[0][lane] += pack.compliance[0][lane], b = pack.W[1][lane],
+               c = pack.W[2][lane], d = pack.W[3][lane] += pack.compliance[1][lane],
+               e = pack.W[4][lane], f = pack.W[5][lane] += pack.compliance[2][lane];
+    const Real m0 = d * f - e * e, m1 = c * e - b * f, m2 = b * e - c * d, m3 = a * f - c * c,
+               m4 = b * c - a * e, m5 = a * d - b * b;
+    const Real determinant = a * m0 + (b * m1 + c * m2), factor = 1 / determinant;
+    const Real cofactors[6] = {m0, m1, m2, m3, m4, m5};
+    for (int n = 0; n < 6; ++n) pack.inverse[n][lane] = cofactors[n] * factor;
+    pack.size[lane] = std::sqrt(a * a + d * d + f * f + 2 * (b * b + c * c + e * e));
+    // In single precision the bound of the condition, else the determinant beside the diagonal.
+    quality[lane] = kIsSingle ? determinant - (a + d + f) * (m0 + m3 + m5) * kLeastInverse
+                              : determinant - a * d * f * kNearlySingular;
+  }
+  bool are_good = true;
+  for (int lane = 0; lane < count; ++lane)
+    are_good = are_good && quality[lane] > 0 && std::isfinite(pack.inverse[0][lane]);
+  for (int lane = count; lane < kLanes; ++lane) clear_local(pack, lane);
+  return are_good;
 }
 
 /// J L⁻ᵀ of a body whose mass has a factor.
@@ -407,7 +467,7 @@ const std::vector<Real>& SweepPacks<Real>::weigh() {
   for (int p = 0; p < num_packs(); ++p)
     for (int lane = 0; lane < count_[p]; ++lane) {
       const int contact = packs_[p].contact[lane];
-      const double weight = kIsSingle ? 1 : std::sqrt(blocks_->omega(contact));
+      const double weight = kIsSingle ? 1 : std::sqrt(trace(*blocks_, contact));
       for (int a = 0; a < 3; ++a) weight_[(3 * p + a) * kLanes + lane] = static_cast<Real>(weight);
     }
   return weight_;
@@ -470,8 +530,8 @@ template <class Real>
 void SweepPacks<Real>::run_task(int task) {
   const int begin = task_start_[task], end = task_start_[task + 1];
   if (begin < end)
-    task_change_[task] = visit_packs<Real>(*blocks_, std::span(packs_).subspan(begin, end - begin),
-                                           {impulses(begin), velocities(), unit_, hold_});
+    task_change_[task] = visit_packs<Real>(std::span(packs_).subspan(begin, end - begin),
+                                           {impulses(begin), velocities(), hold_});
 }
 
 template <class Real>

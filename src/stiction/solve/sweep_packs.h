@@ -15,9 +15,10 @@
 // to fetch. M̂ must be symmetric for that. See docs/solvers/nsgs.md for what it gains.
 //
 // Single precision has next to no room for units: there a contact counts impulses in D/√ω and
-// velocities in D√ω, and bodies theirs in D, the largest motion of the problem [√J], so that J', W
-// and all answers are about one. Velocities are known to 10⁻⁶ of the impulses at a body, which is
-// plenty until a sweep changes next to nothing; whoever needs more goes on in double precision.
+// velocities in D√ω, ω the trace of W, and bodies theirs in D, the largest motion of the problem
+// [√J], so that J', W and all answers are about one. Velocities are known to 10⁻⁶ of the impulses
+// at a body, which is plenty until a sweep changes next to nothing; whoever needs more goes on in
+// double precision.
 #pragma once
 
 #include <array>
@@ -40,6 +41,7 @@ struct alignas(64) SweepPack {
   Real J[3][12][kLanes];  // columns of the first body, then of the second
   Real W[6][kLanes];      // 00, 01, 02, 11, 12, 22; compliance included
   Real inverse[6][kLanes];
+  Real size[kLanes];  // ‖W‖
   Real mu[kLanes];
   Real rate[kLanes];  // of the square of a change to (T23)
   Real bias[3][kLanes];
@@ -58,13 +60,15 @@ class SweepPacks {
 
   /// False if there is anything but contacts with discs between bodies of six coordinates, coupling
   /// between rows, a mass block that is not symmetric, or a contact without W⁻¹ (in single
-  /// precision: without a good one); then nothing below may be called. `blocks` and `order` must
-  /// outlive the sweeps.
+  /// precision: without a good one); then nothing below may be called. `blocks`, whose local
+  /// problems are not asked for, and `order` must outlive the sweeps.
   bool lay_out(const StepProblem& problem, const ContactBlocks& blocks, const SweepOrder& order);
 
   void load(const SweepState& state);
   /// x and w of the state; its u follows from x.
   void store(SweepState& state) const;
+  /// x alone.
+  void store_impulses(SweepState& state) const;
   /// What motion of a contact is measured against, [√J] per contact, from now on.
   void set_scales(std::span<const double> scale);
   /// Contacts that slide are held back by this share of their way, in [0, 1), from now on.
@@ -114,12 +118,12 @@ class SweepPacks {
   };
   static constexpr int kNone = -1;
 
-  static bool is_packable(const ContactBlocks& blocks);
-  static bool is_packable(const ContactBlocks& blocks, int contact);
-  static bool is_well_conditioned(const OneContact& law);
+  static bool is_packable(const StepProblem& problem, const ContactBlocks& blocks);
+  static bool is_packable(const StepProblem& problem, const ContactBlocks& blocks, int contact);
   bool choose_unit();
   double contact_unit(int contact) const { return contact_unit_[contact]; }
-  void list_contact_units();
+  bool list_contact_units();
+  static double trace(const ContactBlocks& blocks, int contact);
   void number_bodies(const SweepOrder& order);
   bool scale_bodies(const StepProblem& problem);
   static bool take_roots(const StepProblem& problem, int block, Body& body);
@@ -140,10 +144,13 @@ class SweepPacks {
   void append_packs(const TaskPacks& packs);
   void make_room();
   static void clear_piece(Pack& pack, int side, int lane, std::ptrdiff_t nobody);
+  static void clear_local(Pack& pack, int lane);
   static void clear_lane(Pack& pack, int lane, std::ptrdiff_t nobody);
+  bool fill_packs();
   void fill_pack(int pack);
   void ask_for(int pack, int lane) const;
   void fill_lane(int pack, int lane);
+  bool fill_local(Pack& pack, int count) const;
   void scale_piece(const Body& body, const double* jacobian, double* out) const;
   void scale_velocity(const Body& body, const double* w, double* out) const;
   void restore_velocity(const Body& body, const Real* from, double* w) const;
@@ -165,6 +172,7 @@ class SweepPacks {
   }
   Real* velocities() { return numbers() + first_velocity(); }
 
+  const StepProblem* problem_ = nullptr;
   const ContactBlocks* blocks_ = nullptr;
   double unit_ = 1;
   std::vector<Pack> packs_;  // the first num_packs_ are in use
@@ -197,26 +205,16 @@ class SweepPacks {
 /// Impulses and velocities as SweepPacks has them.
 template <class Real>
 struct PackState {
-  Real* x;  // of the first pack
-  Real* w;  // of the first body
-  double unit = 1;
+  Real* x;        // of the first pack
+  Real* w;        // of the first body
   Real hold = 0;  // see SweepPacks::set_hold
 };
 
-/// What impulses and velocities of a contact count in beside the unit of the packs: 1/√ω and √ω in
-/// single precision.
-template <class Real>
-double contact_unit_of(double omega) {
-  return sizeof(Real) == sizeof(float) ? 1 / std::sqrt(omega) : 1;
-}
-
 /// Visits packs one after the other. Returns the largest change.
 template <class Real>
-double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
-                   const PackState<Real>& state);
+double visit_packs(std::span<const SweepPack<Real>> packs, const PackState<Real>& state);
 /// The same, to the bit, with the vectors of 16 bytes that every processor has.
 template <class Real>
-double visit_packs_by_halves(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
-                             const PackState<Real>& state);
+double visit_packs_by_halves(std::span<const SweepPack<Real>> packs, const PackState<Real>& state);
 
 }  // namespace stiction

@@ -131,6 +131,10 @@ struct Law {
 /// from there. How many there are must be easy to foresee, since the work on the next pack begins
 /// before that of this one ends. Returns the lanes in which it got on; what it writes into the
 /// others is worth nothing.
+///
+/// A pack waits for one number after the other, for divisions longest. Velocities and the slope are
+/// therefore those of OneContact times `across`, and a turned direction keeps its length until
+/// something divides by that anyway.
 template <class Real>
 STICTION_INLINE MaskOf<Real> slide(const Law<Real>& law, const LanesOf<Real>* q,
                                    const LanesOf<Real>* direction, const MaskOf<Real>& asked,
@@ -140,73 +144,77 @@ STICTION_INLINE MaskOf<Real> slide(const Law<Real>& law, const LanesOf<Real>* q,
   constexpr int kMaxTurns = 6;
   constexpr Real kSmallTurn = Real(0.1), kLargeTurn = Real(0.5), kHalf = Real(0.5);
   const Lanes norm = root<Real>(direction[0] * direction[0] + direction[1] * direction[1]);
-  Lanes d0 = direction[0] / norm, d1 = direction[1] / norm;
+  Lanes d0 = direction[0] / norm, d1 = direction[1] / norm, length;
   Mask gets_on = asked & (norm > 0);
-  for (int i = 0; i < kMaxTurns; ++i) {
+  for (int i = 0;; ++i) {
     const Lanes mu_d0 = law.mu * d0, mu_d1 = law.mu * d1;
     const Lanes across = law.W00 + (law.W01 * mu_d0 + law.W02 * mu_d1);
     const Lanes k0 = law.W01 + (law.W11 * mu_d0 + law.W12 * mu_d1);
     const Lanes k1 = law.W02 + (law.W12 * mu_d0 + law.W22 * mu_d1);
-    const Lanes share = 1 / across, nu = -q[0] * share;
-    const Lanes u0 = q[1] + nu * k0, u1 = q[2] + nu * k1;
+    const Lanes u0 = q[1] * across - q[0] * k0, u1 = q[2] * across - q[0] * k1;
     const Lanes along = d0 * u0 + d1 * u1, wrong = d0 * u1 - d1 * u0;
     // The slope of `wrong` over the angle, with ν' = −ν g and k' that of k.
-    const Lanes g = (law.W02 * mu_d0 - law.W01 * mu_d1) * share;
+    const Lanes g = law.W02 * mu_d0 - law.W01 * mu_d1;
     const Lanes turned =
         d0 * (law.W22 * mu_d0 - law.W12 * mu_d1) - d1 * (law.W12 * mu_d0 - law.W11 * mu_d1);
-    const Lanes slope = nu * (turned - g * (d0 * k1 - d1 * k0)) - along;
-    const Lanes turn = -wrong / slope;
+    const Lanes slope = q[0] * (g * (d0 * k1 - d1 * k0) - turned * across) - along * across;
+    const Lanes turn = -(wrong * across) / slope;
     const Mask is_small = size_of(turn) < kSmallTurn;
     gets_on &= (across > 0) & (along < 0) & (slope > 0) & (size_of(turn) < kLargeTurn);
-    // A rotation by 2 arctan(turn/2), which keeps the length.
-    const Lanes half = kHalf * turn, scale = 1 / (1 + half * half);
-    const Lanes cosine = (1 - half * half) * scale, sine = turn * scale, old = d0;
-    d0 = cosine * d0 - sine * d1;
-    d1 = cosine * d1 + sine * old;
+    // A rotation by 2 arctan(turn/2), times `length`.
+    const Lanes half = kHalf * turn, cosine = 1 - half * half, old = d0;
+    length = 1 + half * half;
+    d0 = cosine * d0 - turn * d1;
+    d1 = cosine * d1 + turn * old;
     if (!any(gets_on & ~is_small)) break;
-    if (i + 1 == kMaxTurns) gets_on &= is_small;
+    if (i + 1 == kMaxTurns) {
+      gets_on &= is_small;
+      break;
+    }
+    d0 /= length;
+    d1 /= length;
   }
-  const Lanes across = law.W00 + law.mu * (law.W01 * d0 + law.W02 * d1);
-  r[0] = -q[0] / across;
-  r[1] = law.mu * r[0] * d0;
-  r[2] = law.mu * r[0] * d1;
+  const Lanes across = law.W00 * length + law.mu * (law.W01 * d0 + law.W02 * d1);
+  const Lanes nu = -q[0] / across;
+  r[0] = nu * length;
+  r[1] = law.mu * nu * d0;
+  r[2] = law.mu * nu * d1;
   return gets_on & (across > 0);
 }
 
-/// A lane by itself, where steps from the last answer are not safe.
-[[gnu::noinline]] void solve_lane(const ContactBlocks& blocks, int contact, const double* u,
-                                  const double* q, const double* old, double* r) {
-  const OneContact& law = blocks.contact(contact);
+/// A lane by itself, where steps from the last answer are not safe. W is row by row.
+[[gnu::noinline]] void solve_lane(const double* W, double mu, const double* u, const double* q,
+                                  const double* old, double* r) {
+  OneContact law;
+  law.prepare(W, 3, mu, nullptr);
   double hint = 0;
-  if (!law.solve(q, r, hint)) step_by_projection(law, blocks.omega(contact), u, old, r);
+  if (!law.solve(q, r, hint)) step_by_projection(law, law.size(), u, old, r);
 }
 
 template <class Real>
-STICTION_INLINE void solve_lanes(const ContactBlocks& blocks, const SweepPack<Real>& pack,
-                                 double unit, const MaskOf<Real>& asked, const LanesOf<Real>* u,
-                                 const LanesOf<Real>* q, const LanesOf<Real>* old,
-                                 LanesOf<Real>* r) {
+STICTION_INLINE void solve_lanes(const SweepPack<Real>& pack, const MaskOf<Real>& asked,
+                                 const LanesOf<Real>* u, const LanesOf<Real>* q,
+                                 const LanesOf<Real>* old, LanesOf<Real>* r) {
+  constexpr int kPlace[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
   for (int lane = 0; lane < SweepPack<Real>::kLanes; ++lane) {
-    const int contact = pack.contact[lane];
-    if (!asked[lane] || contact < 0) continue;  // numbers of no contact may overflow, too
-    const double of_rows = contact_unit_of<Real>(blocks.omega(contact));
-    const double of_impulses = unit * of_rows, of_velocities = unit / of_rows;
-    double u_lane[3], q_lane[3], old_lane[3], r_lane[3] = {};
+    // Numbers of no contact may overflow, too.
+    if (!asked[lane] || pack.contact[lane] < 0) continue;
+    double W[9], u_lane[3], q_lane[3], old_lane[3], r_lane[3] = {};
+    for (int k = 0; k < 9; ++k) W[k] = pack.W[kPlace[k]][lane];
     for (int a = 0; a < 3; ++a) {
-      u_lane[a] = u[a][lane] * of_velocities;
-      q_lane[a] = q[a][lane] * of_velocities;
-      old_lane[a] = old[a][lane] * of_impulses;
+      u_lane[a] = u[a][lane];
+      q_lane[a] = q[a][lane];
+      old_lane[a] = old[a][lane];
     }
-    solve_lane(blocks, contact, u_lane, q_lane, old_lane, r_lane);
-    for (int a = 0; a < 3; ++a) r[a][lane] = static_cast<Real>(r_lane[a] / of_impulses);
+    solve_lane(W, pack.mu[lane], u_lane, q_lane, old_lane, r_lane);
+    for (int a = 0; a < 3; ++a) r[a][lane] = static_cast<Real>(r_lane[a]);
   }
 }
 
 /// OneContact::visit: r becomes the answer to the velocities u.
 template <class Real>
-STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack<Real>& pack,
-                            const PackState<Real>& state, const LanesOf<Real>* u,
-                            const LanesOf<Real>* old, LanesOf<Real>* r) {
+STICTION_INLINE void answer(const SweepPack<Real>& pack, const PackState<Real>& state,
+                            const LanesOf<Real>* u, const LanesOf<Real>* old, LanesOf<Real>* r) {
   using Lanes = LanesOf<Real>;
   using Mask = MaskOf<Real>;
   constexpr Real kNearly = Real(0.99);
@@ -234,13 +242,13 @@ STICTION_INLINE void answer(const ContactBlocks& blocks, const SweepPack<Real>& 
     slid[a] -= state.hold * (slid[a] - from);
     r[a] = is_open ? Lanes{} : sticks ? r[a] : slid[a];
   }
-  if (any(is_lost)) solve_lanes<Real>(blocks, pack, state.unit, is_lost, u, q, old, r);
+  if (any(is_lost)) solve_lanes<Real>(pack, is_lost, u, q, old, r);
 }
 
 /// Returns the changes.
 template <class Real>
-STICTION_INLINE LanesOf<Real> visit(const ContactBlocks& blocks, const SweepPack<Real>& pack,
-                                    const PackState<Real>& state, Real* x) {
+STICTION_INLINE LanesOf<Real> visit(const SweepPack<Real>& pack, const PackState<Real>& state,
+                                    Real* x) {
   using Lanes = LanesOf<Real>;
   constexpr int kLanes = SweepPack<Real>::kLanes;
   Lanes first[kLine], second[kLine], u[3], old[3], r[3], change[3];
@@ -256,7 +264,7 @@ STICTION_INLINE LanesOf<Real> visit(const ContactBlocks& blocks, const SweepPack
     }
     u[a] = of_first + of_second;
   }
-  answer<Real>(blocks, pack, state, u, old, r);
+  answer<Real>(pack, state, u, old, r);
   for (int a = 0; a < 3; ++a) change[a] = r[a] - old[a];
   if (!any((change[0] != 0) | (change[1] != 0) | (change[2] != 0))) return Lanes{};
   for (int a = 0; a < 3; ++a) store<Real>(r[a], x + a * kLanes);
@@ -271,14 +279,13 @@ STICTION_INLINE LanesOf<Real> visit(const ContactBlocks& blocks, const SweepPack
 }
 
 template <class Real>
-STICTION_INLINE double visit_all(const ContactBlocks& blocks,
-                                 std::span<const SweepPack<Real>> packs,
+STICTION_INLINE double visit_all(std::span<const SweepPack<Real>> packs,
                                  const PackState<Real>& state) {
   constexpr int kLanes = SweepPack<Real>::kLanes;
   LanesOf<Real> worst = {};
   Real* x = state.x;
   for (const SweepPack<Real>& pack : packs) {
-    const LanesOf<Real> moved = visit(blocks, pack, state, x);
+    const LanesOf<Real> moved = visit(pack, state, x);
     worst = moved > worst ? moved : worst;
     x += 3L * kLanes;
   }
@@ -288,15 +295,13 @@ STICTION_INLINE double visit_all(const ContactBlocks& blocks,
 }
 
 template <class Real>
-using Visit = double (*)(const ContactBlocks&, std::span<const SweepPack<Real>>,
-                         const PackState<Real>&);
+using Visit = double (*)(std::span<const SweepPack<Real>>, const PackState<Real>&);
 
 #if defined(__x86_64__)
 template <class Real>
-[[gnu::target("avx2")]] double visit_packs_at_once(const ContactBlocks& blocks,
-                                                   std::span<const SweepPack<Real>> packs,
+[[gnu::target("avx2")]] double visit_packs_at_once(std::span<const SweepPack<Real>> packs,
                                                    const PackState<Real>& state) {
-  return visit_all(blocks, packs, state);
+  return visit_all(packs, state);
 }
 
 template <class Real>
@@ -313,25 +318,19 @@ Visit<Real> choose_visit() {
 }  // namespace
 
 template <class Real>
-double visit_packs_by_halves(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
-                             const PackState<Real>& state) {
-  return visit_all(blocks, packs, state);
+double visit_packs_by_halves(std::span<const SweepPack<Real>> packs, const PackState<Real>& state) {
+  return visit_all(packs, state);
 }
 
 template <class Real>
-double visit_packs(const ContactBlocks& blocks, std::span<const SweepPack<Real>> packs,
-                   const PackState<Real>& state) {
+double visit_packs(std::span<const SweepPack<Real>> packs, const PackState<Real>& state) {
   static const Visit<Real> chosen = choose_visit<Real>();
-  return chosen(blocks, packs, state);
+  return chosen(packs, state);
 }
 
-template double visit_packs(const ContactBlocks&, std::span<const SweepPack<double>>,
-                            const PackState<double>&);
-template double visit_packs(const ContactBlocks&, std::span<const SweepPack<float>>,
-                            const PackState<float>&);
-template double visit_packs_by_halves(const ContactBlocks&, std::span<const SweepPack<double>>,
-                                      const PackState<double>&);
-template double visit_packs_by_halves(const ContactBlocks&, std::span<const SweepPack<float>>,
-                                      const PackState<float>&);
+template double visit_packs(std::span<const SweepPack<double>>, const PackState<double>&);
+template double visit_packs(std::span<const SweepPack<float>>, const PackState<float>&);
+template double visit_packs_by_halves(std::span<const SweepPack<double>>, const PackState<double>&);
+template double visit_packs_by_halves(std::span<const SweepPack<float>>, const PackState<float>&);
 
 }  // namespace stiction

@@ -46,19 +46,23 @@ void SweepPacks<Real>::scale_velocity(const Body& body, const double* w, double*
 }
 
 template <class Real>
-void SweepPacks<Real>::store(SweepState& state) const {
+void SweepPacks<Real>::store_impulses(SweepState& state) const {
   run_numbers(blocks_->workers(), num_packs(), kStateGrain, [&](int begin, int end) {
     for (int p = begin; p < end; ++p)
       for (int lane = 0; lane < count_[p]; ++lane) {
-        const int contact = packs_[p].contact[lane], row = blocks_->unit(contact).row;
+        const int contact = packs_[p].contact[lane];
         const double unit = contact_unit(contact) * unit_;
-        for (int a = 0; a < 3; ++a) {
-          const double x = impulses(p)[a * kLanes + lane] * unit;
-          state.x()[row + a] = x;
-          state.u()[row + a] = blocks_->bias(row + a) + blocks_->compliance(row + a) * x;
-        }
+        double* x = state.x() + blocks_->unit(contact).row;
+        for (int a = 0; a < 3; ++a) x[a] = impulses(p)[a * kLanes + lane] * unit;
       }
   });
+}
+
+template <class Real>
+void SweepPacks<Real>::store(SweepState& state) const {
+  store_impulses(state);
+  for (int row = 0; row < blocks_->num_rows(); ++row)
+    state.u()[row] = blocks_->bias(row) + blocks_->compliance(row) * state.x()[row];
   run_numbers(blocks_->workers(), num_bodies_, kStateGrain, [&](int begin, int end) {
     for (int i = begin; i < end; ++i)
       restore_velocity(bodies_[i], lines_[first_body_line_ + i].value, state.w() + bodies_[i].dof);
@@ -83,9 +87,8 @@ void SweepPacks<Real>::set_scales(std::span<const double> scale) {
     for (int p = begin; p < end; ++p)
       for (int lane = 0; lane < count_[p]; ++lane) {
         const int contact = packs_[p].contact[lane];
-        const double ratio =
-            (kIsSingle ? unit_ : std::sqrt(blocks_->omega(contact))) / scale[contact];
-        const Real rate = static_cast<Real>(ratio * ratio);
+        const double ratio = unit_ / scale[contact];
+        const Real rate = static_cast<Real>(packs_[p].size[lane] * ratio * ratio);
         packs_[p].rate[lane] = std::isfinite(rate) ? rate : 0;
       }
   });
@@ -95,6 +98,8 @@ template void SweepPacks<double>::load(const SweepState&);
 template void SweepPacks<float>::load(const SweepState&);
 template void SweepPacks<double>::scale_velocity(const Body&, const double*, double*) const;
 template void SweepPacks<float>::scale_velocity(const Body&, const double*, double*) const;
+template void SweepPacks<double>::store_impulses(SweepState&) const;
+template void SweepPacks<float>::store_impulses(SweepState&) const;
 template void SweepPacks<double>::store(SweepState&) const;
 template void SweepPacks<float>::store(SweepState&) const;
 template void SweepPacks<double>::set_scales(std::span<const double>);

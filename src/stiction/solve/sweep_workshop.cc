@@ -12,12 +12,22 @@ constexpr int kFewestPacked = 60;
 
 bool SweepWorkshop::lay_out(const StepProblem& problem, StoppingMeasure measure,
                             WorkerPool* workers) {
+  if (!lay_out_rows(problem, measure, workers)) return false;
+  complete();
+  return true;
+}
+
+bool SweepWorkshop::lay_out_rows(const StepProblem& problem, StoppingMeasure measure,
+                                 WorkerPool* workers) {
   const bool is_known = problem_ == &problem;
   problem_ = nullptr;
   if (!is_known) {
     has_order_ = is_start_measured = false;
-    if (!blocks.assemble(problem, workers)) return false;
+    is_complete_ = false;
+    if (!blocks.assemble_rows(problem, workers)) return false;
   }
+  // Scales of problems without bodies come from local problems, and so do published errors.
+  if (!blocks.has_bodies() || asks_published(measure)) complete();
   const bool asks_the_same = asks_certificate(measure) == asks_certificate(measure_) &&
                              asks_published(measure) == asks_published(measure_);
   if (!is_known || !asks_the_same) {
@@ -27,6 +37,11 @@ bool SweepWorkshop::lay_out(const StepProblem& problem, StoppingMeasure measure,
   measure_ = measure;
   problem_ = &problem;
   return true;
+}
+
+void SweepWorkshop::complete() {
+  if (!is_complete_) blocks.assemble_local();
+  is_complete_ = true;
 }
 
 bool SweepWorkshop::knows_start(const StepSolution& solution) const {

@@ -32,6 +32,10 @@ struct SweepWorkshop {
   /// Fills blocks and residual, unless they are those of the problem. False if a mass block is
   /// singular or a local matrix is not finite. Workers must outlive the layout.
   bool lay_out(const StepProblem& problem, StoppingMeasure measure, WorkerPool* workers);
+  /// The same without local problems of contacts, which packs have of their own; `complete` adds
+  /// them before anything else reads them.
+  bool lay_out_rows(const StepProblem& problem, StoppingMeasure measure, WorkerPool* workers);
+  void complete();
   /// The order of sweeps, found unless it is known.
   const SweepOrder& find_order();
   /// Finds it, too, and lets the sweep begin anew.
@@ -64,6 +68,7 @@ struct SweepWorkshop {
 
  private:
   const StepProblem* problem_ = nullptr;  // of the layout
+  bool is_complete_ = false;
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;
   bool has_order_ = false;
 };
