@@ -300,8 +300,9 @@ void ContactModel::list_pair(int index, int number) {
     out->part = index;
     out->a = pair.a;
     out->b = pair.b;
-    out->candidate = detection.contacts.candidates[pair.first_candidate + k];
-    complete(*out, pair_key);
+    const ContactCandidate& candidate = detection.contacts.candidates[pair.first_candidate + k];
+    out->candidate = candidate;
+    complete({pair.a, pair.b}, candidate, pair_key, *out);
   }
 }
 
@@ -393,14 +394,16 @@ void ContactModel::note_met_sleepers(const PartWithSurfaces& part) {
 
 /// All but shapes and candidate, which are there.
 void ContactModel::complete(DetectedContact& contact) const {
-  complete(contact, make_pair_key(surfaces_[contact.part].part, contact.a, contact.b));
+  complete({contact.a, contact.b}, contact.candidate,
+           make_pair_key(surfaces_[contact.part].part, contact.a, contact.b), contact);
 }
 
-void ContactModel::complete(DetectedContact& contact, std::uint64_t pair_key) const {
-  const PartWithSurfaces& part = surfaces_[contact.part];
-  const ContactCandidate& candidate = contact.candidate;
-  const int a = contact.a, b = contact.b;
-  contact.law = &part.surfaces->law_of({a, b, {candidate.gap, candidate.normal, candidate.point}});
+/// Shapes and candidate are those of the contact, read where they have been for a while: what was
+/// just copied would have to be waited for.
+void ContactModel::complete(const IndexPair& pair, const ContactCandidate& candidate,
+                            std::uint64_t pair_key, DetectedContact& contact) const {
+  contact.law = &surfaces_[contact.part].surfaces->law_of(
+      {pair.first, pair.second, {candidate.gap, candidate.normal, candidate.point}});
   contact.key = make_key(pair_key, candidate.id);
 }
 
@@ -683,22 +686,27 @@ double ContactModel::bound_normal_row(int contact, const ContactTouches& touches
 
 System::ContactPlace ContactModel::locate_contact(const State& state, int contact) const {
   if (contact < num_fixed_contacts()) return locate_fixed_contact(state, contact);
-  return locate_contact(
-      state, contact,
-      evaluate_pair(state.t, state.q, detected_[contact - num_fixed_contacts()]).touch);
+  System::ContactPlace place;
+  locate_contact(state, contact,
+                 evaluate_pair(state.t, state.q, detected_[contact - num_fixed_contacts()]).touch,
+                 place);
+  return place;
 }
 
-System::ContactPlace ContactModel::locate_contact(const State& state, int contact,
-                                                  const Touch& touch) const {
-  if (contact < num_fixed_contacts()) return locate_fixed_contact(state, contact);
+void ContactModel::locate_contact(const State& state, int contact, const Touch& touch,
+                                  System::ContactPlace& out) const {
+  if (contact < num_fixed_contacts()) {
+    out = locate_fixed_contact(state, contact);
+    return;
+  }
   const DetectedContact& detected = detected_[contact - num_fixed_contacts()];
   const auto& objects = surfaces_[detected.part].surfaces->objects();
-  System::ContactPlace place{.a = objects[detected.a].body, .b = objects[detected.b].body};
+  out.a = objects[detected.a].body;
+  out.b = objects[detected.b].body;
   for (int i = 0; i < 3; ++i) {
-    place.position[i] = touch.point[i];
-    place.normal[i] = touch.normal[i];
+    out.position[i] = touch.point[i];
+    out.normal[i] = touch.normal[i];
   }
-  return place;
 }
 
 void ContactModel::add_geometric_stiffness(double t, const VectorXd& q,

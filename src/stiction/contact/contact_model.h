@@ -174,7 +174,8 @@ class ContactModel : public Model {
   }
   System::ContactPlace locate_contact(const State& state, int contact) const;
   /// The same for a touch that is known.
-  System::ContactPlace locate_contact(const State& state, int contact, const Touch& touch) const;
+  void locate_contact(const State& state, int contact, const Touch& touch,
+                      System::ContactPlace& out) const;
   /// The tangents of a contact whose normal is this one, in the world; of contacts that systems
   /// name, which have neither, the first two axes.
   std::array<Eigen::Vector3d, 2> contact_tangents(int contact, const Eigen::Vector3d& normal) const;
@@ -250,7 +251,8 @@ class ContactModel : public Model {
   static int block_of(const PartWithSurfaces& part, int object) { return part.blocks[object]; }
   void note_met_sleepers(const PartWithSurfaces& part);
   void complete(DetectedContact& contact) const;
-  void complete(DetectedContact& contact, std::uint64_t pair_key) const;
+  void complete(const IndexPair& pair, const ContactCandidate& candidate, std::uint64_t pair_key,
+                DetectedContact& contact) const;
   template <class Visit>
   void visit_pairs(const Visit& visit) const;
   template <class Visit>

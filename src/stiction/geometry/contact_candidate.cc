@@ -32,7 +32,11 @@ struct Triple {
   double x, y, z;
 };
 inline Triple triple(const Vector3d& v) { return {v.x(), v.y(), v.z()}; }
-inline Vector3d vector(const Triple& v) { return {v.x, v.y, v.z}; }
+/// In pieces in which it is copied afterwards: a load that needs two stores has to wait for both.
+inline void store(const Triple& v, Vector3d& out) {
+  store_pair(Pair{v.x, v.y}, out.data());
+  out.z() = v.z;
+}
 inline Triple operator+(const Triple& a, const Triple& b) {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
 }
@@ -64,8 +68,8 @@ inline bool try_point_and_line(const ContactFeature& point, const Pose& pose,
   if (!(distance > 0)) return false;
   const Triple normal = (side / distance) * across;
   touch.gap = side * distance - point.radius - line.radius;
-  touch.normal = vector(normal);
-  touch.point = vector(origin + 0.5 * (x + foot + (line.radius - point.radius) * normal));
+  store(normal, touch.normal);
+  store(origin + 0.5 * (x + foot + (line.radius - point.radius) * normal), touch.point);
   return true;
 }
 

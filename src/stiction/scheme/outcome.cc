@@ -353,7 +353,7 @@ OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
   const std::array<Pair, 3> rates = rows_times_both(problem, contact, mean_and_end_.data());
   motion.mean_rate = {rates[0][0], rates[1][0], rates[2][0]};
   const Eigen::Vector3d end_rate{rates[0][1], rates[1][1], rates[2][1]};
-  motion.slip.tail<2>() = end_rate.tail<2>();
+  motion.slip = {0, rates[1][1], rates[2][1]};
   const Eigen::Vector3d moved =
       ends_with_answer_ ? end_rate : rows_times(problem, contact, solution.w.data());
   motion.status = with_known_size<3>(problem.contacts.num_rows(contact), [&]<int kRows>() {
@@ -412,11 +412,23 @@ void OutcomeReader::add_contacts(const StepAssembly& assembly, const StepSolutio
           add_contact(assembly, solution, phase.share, j, result.contacts[slot_[indices[j]]]);
     }
   });
-  for (int j = 0; j < problem.num_contacts(); ++j)
-    for (int i = 0; i < problem.contacts.num_rows(j); ++i) {
-      (i == 0 ? result.work.impact : result.work.friction) += work_[j].spent[i];
-      result.work.motor -= work_[j].driven[i];
+  sum_up_work(problem, result);
+}
+
+/// In registers: a sum in memory would wait for itself at every contact.
+void OutcomeReader::sum_up_work(const StepProblem& problem, StepResult& result) const {
+  double impact = result.work.impact, friction = result.work.friction, motor = result.work.motor;
+  for (int j = 0; j < problem.num_contacts(); ++j) {
+    impact += work_[j].spent[0];
+    motor -= work_[j].driven[0];
+    for (int i = 1; i < problem.contacts.num_rows(j); ++i) {
+      friction += work_[j].spent[i];
+      motor -= work_[j].driven[i];
     }
+  }
+  result.work.impact = impact;
+  result.work.friction = friction;
+  result.work.motor = motor;
 }
 
 /// Contacts of a problem are different ones of the model: each has an outcome of its own.
@@ -462,8 +474,8 @@ const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& res
       ContactOutcome& outcome = result.contacts[k];
       outcome.key = model.contact_key(outcome.contact);
       outcome.gap = gaps_[outcome.contact];
-      outcome.place =
-          model.locate_contact(result.end, outcome.contact, touches_.touches[outcome.contact]);
+      model.locate_contact(result.end, outcome.contact, touches_.touches[outcome.contact],
+                           outcome.place);
       slot_[outcome.contact] = -1;
     }
   });

@@ -52,6 +52,7 @@ class OutcomeReader {
                   StepResult& result);
   void add_contacts(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
                     StepResult& result);
+  void sum_up_work(const StepProblem& problem, StepResult& result) const;
   void log(const StepAssembly& assembly, const StepSolution& solution, const Phase& phase,
            StepResult& result);
 
