@@ -53,7 +53,7 @@ constexpr double kStrictest = 0.01;
 /// A sweep that changes at most so much more than the target, in the same measure, may end at it;
 /// so much of that after an answer that was refused nevertheless. What is measured at other times,
 /// and how often, says whether sweeps get on.
-constexpr double kPromising = 2, kAfterRefusal = 0.6;
+constexpr double kPromising = 1.3, kAfterRefusal = 0.6;
 constexpr int kLongestGap = 100;
 
 /// Tolerances from which on sweeps begin in single precision: (T23) then asks for 3·10⁻⁴ of the
