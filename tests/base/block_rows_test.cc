@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace stiction {
@@ -39,15 +40,15 @@ TEST(BlockRows, RowBlocksAddedAtOnceAppendedAndRemovedAreThoseOfOneByOne) {
   }
   const std::vector<BlockRows::Piece> pieces{{4, 6}, {1, 2}};
   for (BlockRows* rows : {&at_once, &more}) {
-    rows->add_row_block(3, pieces, values.data());
-    rows->add_row_block(1, {}, nullptr);
+    std::copy(values.begin(), values.end(), rows->add_row_block(3, pieces));
+    rows->add_row_block(1, {});
   }
   at_once.append(more);
   EXPECT_EQ(at_once, one_by_one);
-  at_once.add_row_block(3, pieces, values.data());
+  at_once.add_row_block(3, pieces);
   at_once.remove_last_row_block();
   EXPECT_EQ(at_once, one_by_one);
-  at_once.add_row_block(2, {}, nullptr);
+  at_once.add_row_block(2, {});
   at_once.remove_last_row_block();
   EXPECT_EQ(at_once, one_by_one);
 }

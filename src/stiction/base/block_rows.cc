@@ -26,19 +26,19 @@ RowMatrixMap BlockRows::add_entry(int block, int block_size) {
   return {values_.data() + start, rows, block_size};
 }
 
-void BlockRows::add_row_block(int num_rows, std::span<const Piece> pieces, const double* values) {
+double* BlockRows::add_row_block(int num_rows, std::span<const Piece> pieces) {
   Start next = starts_.back();
-  auto value = static_cast<int>(values_.size());
-  const double* end = values;
+  const std::size_t first = values_.size();
+  auto value = static_cast<int>(first);
   for (const Piece& piece : pieces) {
     entries_.push_back({piece.block, piece.columns, value});
     value += num_rows * piece.columns;
-    end += static_cast<std::ptrdiff_t>(num_rows) * piece.columns;
     ++next.entry;
   }
-  values_.insert(values_.end(), values, end);
+  values_.resize(value);
   next.row += num_rows;
   starts_.push_back(next);
+  return values_.data() + first;
 }
 
 void BlockRows::append(const BlockRows& from, WorkerPool* workers) {

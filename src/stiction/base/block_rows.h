@@ -22,11 +22,12 @@ class BlockRows {
   /// zero at first. The map is valid until the next addition. A block is added once per row block.
   RowMatrixMap add_entry(int block, int block_size);
 
-  /// A row block with all of its entries; their numbers follow each other in `values`.
+  /// A row block with all of its entries. Their numbers, zero at first, follow each other from the
+  /// place that is returned, which is valid until the next addition.
   struct Piece {
     int block = 0, columns = 0;
   };
-  void add_row_block(int num_rows, std::span<const Piece> pieces, const double* values);
+  double* add_row_block(int num_rows, std::span<const Piece> pieces);
   /// Adds all row blocks of other rows. Two of the workers share it, if there are any.
   void append(const BlockRows& from, WorkerPool* workers = nullptr);
   void remove_last_row_block();

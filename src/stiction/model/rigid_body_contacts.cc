@@ -373,17 +373,17 @@ void RigidBodySystem::append_rows_of_pair(double t, const std::array<int, 2>& bo
   }
 }
 
-/// The same for bodies that have all six coordinates or none, and rest in the latter case; `values`
-/// are the rows of those that have any.
-void RigidBodySystem::append_rows_of_free_pair(const TouchingPair& pair, int num_rows,
-                                               const double* values, int first_block,
-                                               RowSet& out) const {
+/// The same for bodies that have all six coordinates or none, and rest in the latter case. Returns
+/// where the rows of those that have any go: they are written there, since a copy of numbers just
+/// written would wait for them.
+double* RigidBodySystem::add_rows_of_free_pair(const TouchingPair& pair, int num_rows,
+                                               int first_block, RowSet& out) const {
   std::array<BlockRows::Piece, 2> pieces;
   int count = 0;
   for (const int shape : {pair.a, pair.b})
     if (touchings_[shape].block >= 0) pieces[count++] = {first_block + touchings_[shape].block, 6};
-  out.rows.add_row_block(num_rows, std::span(pieces).first(count), values);
-  for (int i = 0; i < num_rows; ++i) out.drift.push_back(0);
+  out.drift.resize(out.drift.size() + num_rows);
+  return out.rows.add_row_block(num_rows, std::span(pieces).first(count));
 }
 
 void RigidBodySystem::append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,
@@ -392,21 +392,22 @@ void RigidBodySystem::append_touch_rows(double t, const std::array<const Pose*, 
   const Directions directions = directions_of(pair, num_tangents);
   const std::size_t first_drift = out.drift.size();
   const int num_rows = 1 + num_tangents;
-  std::array<double, 36> values;
   const Touching &of_a = touchings_[pair.a], &of_b = touchings_[pair.b];
-  const bool are_simple = of_a.is_simple && of_b.is_simple;
   const std::span used = std::span(directions).first(num_rows);
-  if (are_simple && of_b.block < 0)
-    fill_touch_rows_of(*carriers[0], 1, pair.touch.point, used, values.data());
-  else if (are_simple && of_a.block < 0)
-    fill_touch_rows_of(*carriers[1], -1, pair.touch.point, used, values.data());
-  else
+  if (of_a.is_simple && of_b.is_simple) {
+    double* values = add_rows_of_free_pair(pair, num_rows, first_block, out);
+    if (of_a.block >= 0 && of_b.block >= 0)
+      fill_touch_rows(carriers, pair.touch.point, used, values);
+    else if (of_a.block >= 0)
+      fill_touch_rows_of(*carriers[0], 1, pair.touch.point, used, values);
+    else if (of_b.block >= 0)
+      fill_touch_rows_of(*carriers[1], -1, pair.touch.point, used, values);
+  } else {
+    std::array<double, 36> values;
     fill_touch_rows(carriers, pair.touch.point, used, values.data());
-  if (are_simple)
-    append_rows_of_free_pair(pair, num_rows, values.data(), first_block, out);
-  else
     append_rows_of_pair(t, {objects_[pair.a].body, objects_[pair.b].body}, num_rows, values.data(),
                         first_block, out);
+  }
   out.tangents.push_back({directions[1], directions[2]});
   if (!of_a.has_belt && !of_b.has_belt) return;
   const Vector3d belt = carriers[0]->rotation * shapes_[pair.a].surface_velocity -

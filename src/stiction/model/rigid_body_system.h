@@ -341,8 +341,8 @@ class RigidBodySystem final : public System, public Surfaces {
                                  std::span<const Eigen::Vector3d> directions, double* values);
   void append_rows_of_pair(double t, const std::array<int, 2>& bodies, int num_rows,
                            const double* values, int first_block, RowSet& out) const;
-  void append_rows_of_free_pair(const TouchingPair& pair, int num_rows, const double* values,
-                                int first_block, RowSet& out) const;
+  double* add_rows_of_free_pair(const TouchingPair& pair, int num_rows, int first_block,
+                                RowSet& out) const;
 
   RigidBodyDescription description_;
   std::vector<Body> bodies_;
