@@ -288,7 +288,7 @@ TEST(ContactModel, MaterialsCombine) {
   const int of_c = world.add_shape({.shape = Plane{}, .material = c});
   const int of_none = world.add_shape({.shape = Plane{}});
   const auto system = world.build();
-  const auto law = [&](int other) { return system->law_of({.a = ball_shape, .b = other}); };
+  const auto law = [&](int other) { return system->law_of(ball_shape, other, Vector3d::UnitZ()); };
   EXPECT_NEAR(law(of_b).mu, 0.4, 1e-15);
   EXPECT_EQ(law(of_b).restitution, 0.3);
   EXPECT_EQ(law(of_b).restitution_tangential, 0.1);

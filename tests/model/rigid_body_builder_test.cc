@@ -354,7 +354,7 @@ TEST(RigidBodyBuilder, MaterialsThatDifferInNameOnlyShareTheirLaws) {
   const auto system = world.build();
   EXPECT_EQ(system->laws().size(), 3);
   const auto mu_of = [&](int a, int b) {
-    return system->law_of({a, b, {0, Vector3d::UnitZ(), Vector3d::Zero()}}).mu;
+    return system->law_of(a, b, Vector3d::UnitZ()).mu;
   };
   EXPECT_DOUBLE_EQ(mu_of(0, 2998), 0.25);
   EXPECT_DOUBLE_EQ(mu_of(1, 2999), 0.64);
@@ -503,8 +503,8 @@ TEST(RigidBodyBuilder, ForcesShapesAndMotionsReachTheSystem) {
   system->evaluate_applied_force(0, q, system->initial_v(), force);
   EXPECT_EQ(force[0], 1);
   EXPECT_EQ(system->name_of_object(0), "ball");
-  EXPECT_EQ(system->law_of({.a = 0, .b = 1}).num_tangents, 2);
-  EXPECT_EQ(system->law_of({.a = 0, .b = 1}).restitution, 0.5);
+  EXPECT_EQ(system->law_of(0, 1, Vector3d::UnitZ()).num_tangents, 2);
+  EXPECT_EQ(system->law_of(0, 1, Vector3d::UnitZ()).restitution, 0.5);
   EXPECT_EQ(world.description().joints[0].length, 2.5);
   EXPECT_LE(constraints_at(*system, q).norm(), kRounding);
 }

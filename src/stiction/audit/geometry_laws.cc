@@ -269,7 +269,7 @@ double GeometryLaws::bound_overlap(const Pair& pair) const {
 }
 
 bool GeometryLaws::yields(const Pair& pair) const {
-  return surfaces_->law_of({pair.first, pair.second, {}}).compliance > 0;
+  return surfaces_->law_of(pair.first, pair.second, Vector3d::UnitZ()).compliance > 0;
 }
 
 void GeometryLaws::check_passage(const State& start, const State& end, const std::set<Pair>& found,

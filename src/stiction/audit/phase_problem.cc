@@ -61,8 +61,7 @@ PhaseProblem::PhaseProblem(const Model& model, const AuditSettings& settings)
 
 const ContactInfo& PhaseProblem::law_of(const AuditedContact& contact) const {
   if (contact.shape_a < 0) return model_.fixed_contact(static_cast<int>(contact.id));
-  return surfaces_->law_of(
-      {contact.shape_a, contact.shape_b, {contact.gap, contact.normal, contact.point}});
+  return surfaces_->law_of(contact.shape_a, contact.shape_b, contact.normal);
 }
 
 void PhaseProblem::append_contact(double t, const VectorXd& q, const AuditedContact& contact,

@@ -5,10 +5,14 @@
 
 namespace stiction {
 
-/// Seconds since it was made or asked last.
+/// Seconds since it was made or asked last. To look at the clock takes 20 ns and more, a share of a
+/// step that takes microseconds: one that is off does not, and has no laps.
 class Stopwatch {
  public:
+  explicit Stopwatch(bool is_on = true)
+      : is_on_(is_on), last_(is_on ? Clock::now() : Clock::time_point{}) {}
   double lap() {
+    if (!is_on_) return 0;
     const Clock::time_point now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - last_).count();
     last_ = now;
@@ -17,7 +21,8 @@ class Stopwatch {
 
  private:
   using Clock = std::chrono::steady_clock;
-  Clock::time_point last_ = Clock::now();
+  bool is_on_;
+  Clock::time_point last_;
 };
 
 }  // namespace stiction

@@ -402,8 +402,8 @@ void ContactModel::complete(DetectedContact& contact) const {
 /// just copied would have to be waited for.
 void ContactModel::complete(const IndexPair& pair, const ContactCandidate& candidate,
                             std::uint64_t pair_key, DetectedContact& contact) const {
-  contact.law = &surfaces_[contact.part].surfaces->law_of(
-      {pair.first, pair.second, {candidate.gap, candidate.normal, candidate.point}});
+  contact.law =
+      &surfaces_[contact.part].surfaces->law_of(pair.first, pair.second, candidate.normal);
   contact.key = make_key(pair_key, candidate.id);
 }
 

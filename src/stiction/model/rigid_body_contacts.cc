@@ -257,8 +257,8 @@ RigidBodySystem::Touching RigidBodySystem::touching_of(const BodyShape& shape, i
 
 /// The world axis along which neither of two bodies moves and about which alone they turn; −1 if
 /// there is none.
-int RigidBodySystem::find_plane_of(const TouchingPair& pair) const {
-  const unsigned axes = touchings_[pair.a].planar_axes & touchings_[pair.b].planar_axes;
+int RigidBodySystem::find_plane_of(int a, int b) const {
+  const unsigned axes = touchings_[a].planar_axes & touchings_[b].planar_axes;
   return axes == 0 ? -1 : std::countr_zero(axes);
 }
 
@@ -272,12 +272,11 @@ std::vector<const ContactInfo*> RigidBodySystem::laws() const {
   return laws;
 }
 
-const ContactInfo& RigidBodySystem::law_of(const TouchingPair& pair) const {
+const ContactInfo& RigidBodySystem::law_of(int a, int b, const Vector3d& normal) const {
   constexpr double kInPlane = 1e-9;
-  const int axis = find_plane_of(pair);
-  const bool is_planar = axis >= 0 && std::abs(pair.touch.normal[axis]) < kInPlane;
-  return laws_[law_index(touchings_[pair.a].material, touchings_[pair.b].material)]
-              [is_planar ? 1 : 0];
+  const int axis = find_plane_of(a, b);
+  const bool is_planar = axis >= 0 && std::abs(normal[axis]) < kInPlane;
+  return laws_[law_index(touchings_[a].material, touchings_[b].material)][is_planar ? 1 : 0];
 }
 
 /// Normal and tangents. Tangents as in Stewart–Trinkle 1996, §4: t₁ = n × e_z and t₂ = t₁ × n, on a
@@ -288,7 +287,7 @@ RigidBodySystem::Directions RigidBodySystem::directions_of(const TouchingPair& p
   const Vector3d& n = pair.touch.normal;
   Directions directions{n, Vector3d::Zero(), Vector3d::Zero()};
   if (num_tangents == 1) {
-    const int axis = find_plane_of(pair);
+    const int axis = find_plane_of(pair.a, pair.b);
     directions[1] = Vector3d::Unit(axis).cross(n).normalized();
   } else if (num_tangents == 2) {
     const double size = std::sqrt(n.y() * n.y() + n.x() * n.x());  // of n × e_z

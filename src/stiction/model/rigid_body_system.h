@@ -177,7 +177,7 @@ class RigidBodySystem final : public System, public Surfaces {
                           const ConstVectorRef& to, std::span<double> distances,
                           WorkerPool* workers) const override;
   std::vector<const ContactInfo*> laws() const override;
-  const ContactInfo& law_of(const TouchingPair& pair) const override;
+  const ContactInfo& law_of(int a, int b, const Eigen::Vector3d& normal) const override;
   void append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,
                          const TouchingPair& pair, int num_tangents, int first_block,
                          RowSet& out) const override;
@@ -331,7 +331,7 @@ class RigidBodySystem final : public System, public Surfaces {
 
   // Contacts, rigid_body_contacts.cc
   Touching touching_of(const BodyShape& shape, int body) const;
-  int find_plane_of(const TouchingPair& pair) const;
+  int find_plane_of(int a, int b) const;
   using Directions = std::array<Eigen::Vector3d, 3>;
   Directions directions_of(const TouchingPair& pair, int num_tangents) const;
   static void fill_touch_rows(const std::array<const Pose*, 2>& carriers,

@@ -54,7 +54,7 @@ class Surfaces {
   /// All laws that shapes may meet by.
   virtual std::vector<const ContactInfo*> laws() const = 0;
   /// The law of contact of two shapes; one tangent where all motion is in a plane.
-  virtual const ContactInfo& law_of(const TouchingPair& pair) const = 0;
+  virtual const ContactInfo& law_of(int a, int b, const Eigen::Vector3d& normal) const = 0;
   /// Rows of a contact as in System::append_contact_rows; `carriers` are the poses of the two
   /// bodies, which many contacts have in common.
   virtual void append_touch_rows(double t, const std::array<const Pose*, 2>& carriers,

@@ -352,10 +352,9 @@ OutcomeReader::Motion OutcomeReader::read_motion(const StepProblem& problem,
   Motion motion;
   const std::array<Pair, 3> rates = rows_times_both(problem, contact, mean_and_end_.data());
   motion.mean_rate = {rates[0][0], rates[1][0], rates[2][0]};
-  const Eigen::Vector3d end_rate{rates[0][1], rates[1][1], rates[2][1]};
   motion.slip = {0, rates[1][1], rates[2][1]};
-  const Eigen::Vector3d moved =
-      ends_with_answer_ ? end_rate : rows_times(problem, contact, solution.w.data());
+  Eigen::Vector3d moved(rates[0][1], rates[1][1], rates[2][1]);
+  if (!ends_with_answer_) moved = rows_times(problem, contact, solution.w.data());
   motion.status = with_known_size<3>(problem.contacts.num_rows(contact), [&]<int kRows>() {
     return status_at<kRows>(problem, solution, contact, moved,
                             [&] { return find_tangential_speed(problem, contact); });

@@ -31,7 +31,7 @@ void SolveStage::begin_step(const Deadline& deadline) {
 
 const StepSolution& SolveStage::solve(const StepProblem& problem, const StepSolution* start) {
   SolverReport report;
-  Stopwatch watch;
+  Stopwatch watch(is_timed_);
   look(problem, report, start, watch);
   book(problem, solution_, report, watch);
   return solution_;
@@ -39,7 +39,7 @@ const StepSolution& SolveStage::solve(const StepProblem& problem, const StepSolu
 
 const StepSolution& SolveStage::probe(const StepProblem& problem, SolverReport& report,
                                       const StepSolution* start) {
-  Stopwatch watch;
+  Stopwatch watch(is_timed_);
   look(problem, report, start, watch);
   return solution_;
 }
@@ -105,7 +105,7 @@ void SolveStage::keep(const StepProblem& problem, const SolverReport& report) {
 
 void SolveStage::commit(const StepProblem& problem, const StepSolution& solution,
                         const SolverReport& report) {
-  Stopwatch watch;
+  Stopwatch watch(is_timed_);
   book(problem, solution, report, watch);
 }
 

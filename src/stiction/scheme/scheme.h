@@ -120,6 +120,8 @@ class SolveStage {
   /// Books a problem that has not changed since it was probed, and the answer.
   void commit(const StepProblem& problem, const StepSolution& solution, const SolverReport& report);
 
+  /// Whether it measures its time; at first it does.
+  void set_timed(bool is_timed) { is_timed_ = is_timed; }
   /// Adds the gap and joint figures of the state that the step ends in.
   void certify_state(const ContactModel& model, const State& state);
   /// The same where all gaps at that state are known.
@@ -175,6 +177,7 @@ class SolveStage {
   Solved* last_kept_ = nullptr;  // where problem and answer are kept to the bit
   Certificate certificate_;
   SolverReport report_;
+  bool is_timed_ = true;
   double wall_ = 0, certify_wall_ = 0;
   std::vector<std::uint64_t> offending_contacts_;
   StepProblem offending_problem_;

@@ -174,6 +174,7 @@ void Simulation::make_stage() {
     solver_ = std::move(resting);
   }
   stage_ = SolveStage(*solver_, options_.tolerance, model_.workers().get());
+  stage_.set_timed(options_.times_stages);
 }
 
 const StepProblem& Simulation::last_problem() const {
@@ -351,23 +352,28 @@ double Simulation::step(double h) {
   return h;
 }
 
+/// Of the scheme and of what it has asked for.
+void Simulation::add_stage_times() {
+  attempt_times_.solve += stage_.wall();
+  attempt_times_.certify += stage_.certify_wall();
+  attempt_times_.assemble += watch_.lap() - stage_.wall() - stage_.certify_wall();
+}
+
 bool Simulation::try_step(double h) {
   const FlushedDenormals flushed;
   const Deadline deadline(options_.budget);
-  watch_ = {};
+  watch_ = Stopwatch();
   const SchemeMemory* before = nullptr;
   model_.detect(state_, h, scheme_->wants_alternatives());
   wake_met(h);
   for (int surprises = 0, looks = 0;; ++surprises) {
-    attempt_times_.detect += watch_.lap();
+    if (options_.times_stages) attempt_times_.detect += watch_.lap();
     stage_.begin_step(deadline);
     if (sleepers_)
       sleepers_->begin_step(model_, state_, summary_.steps % kStepsPerLook == kStepsPerLook - 1);
     before = &recall();
     scheme_->step(model_, state_, *before, h, stage_, attempt());
-    attempt_times_.solve += stage_.wall();
-    attempt_times_.certify += stage_.certify_wall();
-    attempt_times_.assemble += watch_.lap() - stage_.wall() - stage_.certify_wall();
+    if (options_.times_stages) add_stage_times();
     if (sleepers_ && sleepers_->wake_changed(model_, taken().memory)) {
       model_.detect_again(state_, h);
       wake_met(h);

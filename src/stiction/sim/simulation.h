@@ -47,6 +47,9 @@ struct SimulationOptions {
   /// Leaves out of the steps what is at rest to rounding, until something changes (T37). Schemes
   /// that cannot do so say it in notes().
   bool sleep = false;
+  /// Whether StepTimes tells stages apart; otherwise all of a step is `other`. Four looks at the
+  /// clock, 3 % of a step of one box.
+  bool times_stages = true;
   SteppingOptions stepping{};
   CollisionOptions collision{};
 };
@@ -211,6 +214,7 @@ class Simulation {
   void validate(const State& state) const;
   void forget_last_step();
   bool try_step(double h);
+  void add_stage_times();
   bool meets_hidden_overlaps(double h, bool may_repeat);
   /// The step taken: its `end` is in state_, its `memory` serves the next step.
   StepResult& taken() { return results_[taken_place_]; }
