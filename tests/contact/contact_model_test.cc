@@ -333,6 +333,14 @@ TEST(ContactModel, FiltersLetBodiesPass) {
                   {});
             }),
             1);
+  EXPECT_EQ(count([](Builder w, Described, Described) {
+              w.let_pass(0, 1);
+              w.add_joint(
+                  {.name = "j", .type = JointType::kBall, .bodies = {0, 1}, .bodies_touch = true},
+                  {});
+            }),
+            0)
+      << "joints do not overrule what is said of the bodies themselves";
 }
 
 TEST(ContactModel, LooksFurtherForWhatMovedFurther) {

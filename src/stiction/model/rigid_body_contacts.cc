@@ -148,12 +148,13 @@ BodyDescription::Motion RigidBodySystem::motion_of(int body) const {
 void RigidBodySystem::list_untouched_bodies() {
   using Motion = BodyDescription::Motion;
   std::set<std::pair<int, int>> pairs;
-  for (const std::array<int, 2>& pair : description_.untouched_bodies)
-    pairs.insert(std::minmax(pair[0], pair[1]));
   for (const JointDescription& joint : description_.joints)
     pairs.insert(std::minmax(joint.bodies[0], joint.bodies[1]));
   for (const JointDescription& joint : description_.joints)
     if (joint.bodies_touch) pairs.erase(std::minmax(joint.bodies[0], joint.bodies[1]));
+  // After the joints: no joint makes touch what is said to pass.
+  for (const std::array<int, 2>& pair : description_.untouched_bodies)
+    pairs.insert(std::minmax(pair[0], pair[1]));
   // Driven bodies go their way whatever they meet, other than what can be moved.
   for (const BodyShapeDescription& driven : description_.shapes) {
     if (motion_of(driven.body) != Motion::kKinematic) continue;

@@ -73,7 +73,7 @@ struct JointDescription {
   double length = 0, pitch = 0, radius = 0;   // see JointGeometry
   double compliance = 0;                      // [m/N, rad/(N m)] of all rows; 0 is rigid
   double damping_time = 0;                    // [s]
-  bool bodies_touch = false;  // its bodies do not pass through each other, whatever others say
+  bool bodies_touch = false;  // joints let its bodies touch; untouched_bodies do not
   std::vector<JointLimit> limits{};
   std::vector<JointMotor> motors{};
   std::vector<JointFriction> friction{};
