@@ -108,6 +108,11 @@ constexpr FeatureCode edge_code(int index) {
 constexpr FeatureCode face_code(int index) {
   return {FeatureCode::Kind::kFace, static_cast<std::uint32_t>(index)};
 }
+/// Side k or corner k of a face, told apart from the same edge or corner of a neighbour: of
+/// alternatives, which may hold both faces.
+inline FeatureCode rim_code(const Polytope& polytope, int face, int k) {
+  return {FeatureCode::Kind::kOther, static_cast<std::uint32_t>(polytope.faces()[face].first + k)};
+}
 
 /// Box and convex against each other.
 void collect_polytope_contacts(ContactPair& pair);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace stiction {
@@ -71,6 +72,17 @@ bool ConvexPolygon::contains(const Vector2d& point, double margin) const {
     if (height(k, point) > margin) return false;
   }
   return true;
+}
+
+double ConvexPolygon::distance_to(const Vector2d& point) const {
+  if (contains(point, 0)) return 0;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < size(); ++k) {
+    const Vector2d side = vertices_[next(k)] - vertices_[k], way = point - vertices_[k];
+    const double t = std::clamp(side.dot(way) / side.squaredNorm(), 0.0, 1.0);
+    nearest = std::min(nearest, (way - t * side).norm());
+  }
+  return nearest;
 }
 
 bool ConvexPolygon::has_vertex_near(const Vector2d& point, double distance) const {

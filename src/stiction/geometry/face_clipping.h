@@ -34,6 +34,19 @@ class ConvexPolygon {
 
   /// Points outside by up to `margin`, measured from the lines of the sides, are contained too.
   bool contains(const Eigen::Vector2d& point, double margin) const;
+  /// [m] 0 inside.
+  double distance_to(const Eigen::Vector2d& point) const;
+  /// Calls visit(k, t) for vertices k that a segment passes within `margin`: t as below is the
+  /// place next to the vertex, between the ends.
+  template <typename Visit>
+  void visit_passed(const Eigen::Vector2d& p, const Eigen::Vector2d& q, double margin,
+                    const Visit& visit) const {
+    const Eigen::Vector2d along = q - p;
+    for (int k = 0; k < size(); ++k) {
+      const double t = along.dot(vertices_[k] - p) / along.squaredNorm();
+      if (t > 0 && t < 1 && (p + t * along - vertices_[k]).norm() <= margin) visit(k, t);
+    }
+  }
   /// For a point that is inside or near.
   bool has_vertex_near(const Eigen::Vector2d& point, double distance) const;
   /// Of the polygon with all sides moved outwards by `margin`. A side that the segment passes by no

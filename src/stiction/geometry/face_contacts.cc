@@ -54,6 +54,8 @@ class FaceCollector {
     if (pair_.options.reduces && has_crossings_ && !options_.skips_known) {
       reduce_flat_patch(pair_.out, first_, 1e-3 * pair_.tie, workspace_);
     }
+    if (options_.beside > 0 && static_cast<int>(pair_.out.candidates.size()) == first_)
+      append_beside();
   }
 
  private:
@@ -117,12 +119,11 @@ class FaceCollector {
   /// Whether a vertex is over the reference face; of few of them each is asked once.
   bool is_inside(int vertex, const Vector3d& place) {
     if (workspace_.all_places.empty())
-      return workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin);
+      return workspace_.reference.contains(place.head<2>(), pair_.snap);
     Answer& known = inside_[vertex];
     if (known == Answer::kUnknown)
-      known = workspace_.reference.contains(place.head<2>(), pair_.snap + options_.margin)
-                  ? Answer::kYes
-                  : Answer::kNo;
+      known =
+          workspace_.reference.contains(place.head<2>(), pair_.snap) ? Answer::kYes : Answer::kNo;
     return known == Answer::kYes;
   }
 
@@ -202,8 +203,8 @@ class FaceCollector {
       if (workspace_.inside[k] && workspace_.inside[next]) continue;
       if (!(std::min(places[k].z(), places[next].z()) <= pair_.options.reach)) continue;
       if (workspace_.marks[incident_.other_face(edges[k], face)] == 2) continue;
-      const ClippedSegment part = workspace_.reference.clip(
-          places[k].head<2>(), places[next].head<2>(), options_.margin, pair_.snap);
+      const ClippedSegment part =
+          workspace_.reference.clip(places[k].head<2>(), places[next].head<2>(), 0, pair_.snap);
       if (!part.hits) continue;
       const double length = (places[next] - places[k]).head<2>().norm();
       // A crossing next to a corner that is inside, or to another crossing, is the same place.
@@ -223,15 +224,16 @@ class FaceCollector {
     const Vector3d& from = workspace_.places[k];
     const Vector3d place = from + t * (workspace_.places[next] - from);
     if (!is_near(place.z())) return;
-    if (options_.margin == 0 && (is_close(place, polygon.vertex(side)) ||
-                                 is_close(place, polygon.vertex(polygon.next(side))))) {
+    if (is_close(place, polygon.vertex(side)) ||
+        is_close(place, polygon.vertex(polygon.next(side)))) {
       return;  // the corner of the reference face stands for it
     }
     const std::span<const int> loop = incident_.vertices_of(face);
     const Vector3d &tail = incident_.vertices()[loop[k]], &head = incident_.vertices()[loop[next]];
     has_crossings_ = true;
     append(place, tail + t * (head - tail), edge_code(incident_.edges_of(face)[k]),
-           edge_code(held_.edges_of(reference_.face)[side]));
+           options_.is_alternative ? rim_code(held_, reference_.face, side)
+                                   : edge_code(held_.edges_of(reference_.face)[side]));
   }
 
   bool is_close(const Vector3d& place, const Vector2d& corner) const {
@@ -263,8 +265,39 @@ class FaceCollector {
       if (polygon.has_vertex_near(corner, pair_.snap)) continue;  // and that is over the face
       const Vector3d place(corner.x(), corner.y(), height);
       has_crossings_ = true;
-      append(place, turn_.transpose() * (place - shift_), face_code(face), vertex_code(corners[k]));
+      append(
+          place, turn_.transpose() * (place - shift_), face_code(face),
+          options_.is_alternative ? rim_code(held_, reference_.face, k) : vertex_code(corners[k]));
     }
+  }
+
+  /// Vertices that are not over the face but near, and of edges that pass by the places next to its
+  /// corners.
+  void append_beside() {
+    const ConvexPolygon& polygon = workspace_.reference;
+    visit_connected_vertices(incident_, -turn_.row(2).transpose(), workspace_, [&](int vertex) {
+      const Vector3d place = place_of(vertex);
+      if (!(place.z() <= pair_.options.reach)) return false;
+      if (!is_inside(vertex, place) && polygon.distance_to(place.head<2>()) <= options_.beside)
+        append(place, incident_.vertices()[vertex], vertex_code(vertex),
+               face_code(reference_.face));
+      return true;
+    });
+    for (int e = 0; e < static_cast<int>(incident_.edges().size()); ++e) append_edge_beside(e);
+  }
+
+  void append_edge_beside(int e) {
+    const ConvexPolygon& polygon = workspace_.reference;
+    const Polytope::Edge& edge = incident_.edges()[e];
+    const Vector3d from = place_of(edge.tail), to = place_of(edge.head);
+    if (!(std::min(from.z(), to.z()) <= pair_.options.reach)) return;
+    const Vector2d p = from.head<2>(), q = to.head<2>();
+    if (polygon.clip(p, q, 0, pair_.snap).hits) return;
+    const Vector3d &tail = incident_.vertices()[edge.tail], &head = incident_.vertices()[edge.head];
+    polygon.visit_passed(p, q, options_.beside, [&](int k, double t) {
+      append(from + t * (to - from), tail + t * (head - tail), edge_code(e),
+             rim_code(held_, reference_.face, k));
+    });
   }
 
   enum class Answer : char { kUnknown, kNo, kYes };

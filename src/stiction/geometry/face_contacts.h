@@ -17,9 +17,10 @@ struct ReferenceFace {
 
 struct FaceOptions {
   double lowest = -std::numeric_limits<double>::infinity();  // [m] no gaps below
-  double margin = 0;            // [m] by which the sides of the face are moved outwards
   bool skips_known = false;     // leaves out ids that the pair has already
-  bool is_alternative = false;  // sets kAlternativeBit in ids
+  bool is_alternative = false;  // sets kAlternativeBit in ids, which name sides by their face
+  /// [m] where nothing is over the face: what is this near to being so takes part
+  double beside = 0;
 };
 
 /// Appends points of the other polytope within reach of the reference face, as points against its

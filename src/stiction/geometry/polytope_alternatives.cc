@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "stiction/geometry/face_contacts.h"
@@ -56,10 +55,10 @@ class Alternatives {
       const Vector3d out = pose.rotation * face.normal;
       if (separation < least_ || is_known(on_a ? Vector3d(-out) : out)) continue;
       const int start = static_cast<int>(pair_.out.candidates.size());
-      // Not clipped: all corners above the plane make it a separating one, wherever they are.
-      append_face_contacts(
-          pair_, {on_a, f, separation},
-          {.margin = std::numeric_limits<double>::infinity(), .is_alternative = true});
+      // Clipped like the first patch. If nothing is over the face yet, it may be within the step;
+      // what cannot be is no contact, however near it is to the plane.
+      append_face_contacts(pair_, {on_a, f, separation},
+                           {.is_alternative = true, .beside = pair_.options.reach});
       pair_.close_alternative(start, separation);
     }
   }
@@ -123,14 +122,15 @@ class Alternatives {
     }
   }
 
-  /// Whether two lines are nearest to each other within both edges, or may be after a motion by the
-  /// reach: that place moves along them by 1/sin of their angle.
+  /// Whether two lines are nearest to each other within both edges, or no further beyond their ends
+  /// than the reach. That place moves along them by 1/sin of their angle: where nearly parallel
+  /// edges may cross is left to the next step.
   bool crosses_near(const EdgeWedge& a, const EdgeWedge& b, const Vector3d& cross,
                     double sine) const {
     const Vector3d way = b.tail - a.tail;
     const double along_a = way.cross(b.direction).dot(cross) / (sine * sine),
                  along_b = way.cross(a.direction).dot(cross) / (sine * sine);
-    const double margin = pair_.options.reach / sine;
+    const double margin = pair_.options.reach;
     return along_a >= -margin && along_a <= a.length + margin && along_b >= -margin &&
            along_b <= b.length + margin;
   }

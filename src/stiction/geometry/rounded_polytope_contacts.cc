@@ -130,17 +130,8 @@ class RoundedOverPolytope {
     return true;
   }
 
-  /// The ends of the part of the core that is over the face.
-  void append_over_face(int face, double lowest) {
-    if (!(separation_of(face) <= pair_.options.reach)) return;
-    if (core_.num_ends() == 1) {
-      // A ball is over the face if and only if the face has the separation. That alone would take
-      // one that is beyond the rim by √(2 d tie), d the distance of its centre, to be over it.
-      if (separation_of(face) < lowest || !is_over(face, ends_[0])) return;
-      pair_.emit(core_.end_feature(0), plane_of(face),
-                 make_contact_id(core_.end_code(0), face_code(face)));
-      return;
-    }
+  /// The face in the plane, and the ends of the core.
+  ConvexPolygon& lay_face(int face) {
     const Vector3d normal = b_.faces()[face].normal;
     const Vector3d u = normal.unitOrthogonal(), v = normal.cross(u);
     ConvexPolygon& polygon = pair_.workspace.reference;
@@ -149,24 +140,41 @@ class RoundedOverPolytope {
       polygon.add({u.dot(b_.vertices()[k]), v.dot(b_.vertices()[k])});
     }
     polygon.finish();
-    Vector2d places[2];
+    for (int end = 0; end < 2; ++end) places_[end] = {u.dot(ends_[end]), v.dot(ends_[end])};
+    return polygon;
+  }
+
+  void append_end(int face, int end, double lowest, std::uint64_t mark) {
+    pair_.emit(core_.end_feature(end), plane_of(face),
+               make_contact_id(core_.end_code(end), face_code(face)) | mark, 1, lowest);
+  }
+
+  /// The ends of the part of the core that is over the face. `mark` is kAlternativeBit or 0.
+  void append_over_face(int face, double lowest, std::uint64_t mark = 0) {
+    if (!(separation_of(face) <= pair_.options.reach)) return;
+    if (core_.num_ends() == 1) {
+      // A ball is over the face if and only if the face has the separation. That alone would take
+      // one that is beyond the rim by √(2 d tie), d the distance of its centre, to be over it.
+      if (separation_of(face) >= lowest && is_over(face, ends_[0]))
+        append_end(face, 0, -kInfinity, mark);
+      return;
+    }
+    const ConvexPolygon& polygon = lay_face(face);
     bool inside[2];
     for (int end = 0; end < 2; ++end) {
-      places[end] = {u.dot(ends_[end]), v.dot(ends_[end])};
-      inside[end] = polygon.contains(places[end], pair_.snap);
-      if (!inside[end]) continue;
-      pair_.emit(core_.end_feature(end), plane_of(face),
-                 make_contact_id(core_.end_code(end), face_code(face)), 1, lowest);
+      inside[end] = polygon.contains(places_[end], pair_.snap);
+      if (inside[end]) append_end(face, end, lowest, mark);
     }
     if (inside[0] && inside[1]) return;
-    const ClippedSegment part = polygon.clip(places[0], places[1], 0, pair_.snap);
+    const ClippedSegment part = polygon.clip(places_[0], places_[1], 0, pair_.snap);
     if (!part.hits) return;
     const auto append = [&](double t, int side) {
-      pair_.emit(ball_at(t), plane_of(face),
-                 make_contact_id(edge_code(0), edge_code(b_.edges_of(face)[side])), 1, lowest);
+      const FeatureCode code =
+          mark != 0 ? rim_code(b_, face, side) : edge_code(b_.edges_of(face)[side]);
+      pair_.emit(ball_at(t), plane_of(face), make_contact_id(edge_code(0), code) | mark, 1, lowest);
     };
     // A crossing next to an end that is inside is the same place.
-    const double least = pair_.snap / std::max((places[1] - places[0]).norm(), pair_.snap);
+    const double least = pair_.snap / std::max((places_[1] - places_[0]).norm(), pair_.snap);
     const bool has_start =
         !inside[0] && part.start_side >= 0 && !(inside[1] && part.start >= 1 - least);
     const bool has_end = !inside[1] && part.end_side >= 0 && !(inside[0] && part.end <= least) &&
@@ -305,19 +313,34 @@ class RoundedOverPolytope {
     if (best >= 0) append_crossing(best, gap_ - pair_.tie);
   }
 
-  /// Other faces as separating planes: both ends must be above.
+  /// Other faces as separating planes. What is furthest down may be beside the face yet.
   void append_alternatives(int first_face) {
     for (int f = 0; f < static_cast<int>(b_.faces().size()); ++f) {
       if (f == first_face) continue;
       const double separation = separation_of(f);
       if (separation < gap_ - 2 * pair_.options.reach) continue;
       const int first = static_cast<int>(pair_.out.candidates.size());
-      for (int end = 0; end < core_.num_ends(); ++end) {
-        pair_.emit(core_.end_feature(end), plane_of(f),
-                   make_contact_id(core_.end_code(end), face_code(f)) | kAlternativeBit);
-      }
+      append_over_face(f, -kInfinity, kAlternativeBit);
+      if (static_cast<int>(pair_.out.candidates.size()) == first) append_beside(f);
       pair_.close_alternative(first, separation);
     }
+  }
+
+  /// Ends that are not over the face but may come there, and places of the axis next to its
+  /// corners.
+  void append_beside(int face) {
+    const ConvexPolygon& polygon = lay_face(face);
+    const double margin = pair_.options.reach;
+    for (int end = 0; end < core_.num_ends(); ++end) {
+      if (polygon.contains(places_[end], pair_.snap)) continue;
+      if (polygon.distance_to(places_[end]) <= margin)
+        append_end(face, end, -kInfinity, kAlternativeBit);
+    }
+    if (core_.num_ends() == 1 || polygon.clip(places_[0], places_[1], 0, pair_.snap).hits) return;
+    polygon.visit_passed(places_[0], places_[1], margin, [&](int k, double t) {
+      pair_.emit(ball_at(t), plane_of(face),
+                 make_contact_id(edge_code(0), rim_code(b_, face, k)) | kAlternativeBit);
+    });
   }
 
   static constexpr int kNone = -1;
@@ -327,6 +350,7 @@ class RoundedOverPolytope {
   const Polytope& b_;
   Pose a_in_b_;
   Vector3d axis_, ends_[2];  // of the core
+  Vector2d places_[2];       // of the ends, in the plane of the face that was laid last
   Vector3d normal_;          // from b to a
   double gap_ = 0;
 };
