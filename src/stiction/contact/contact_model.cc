@@ -538,8 +538,10 @@ void ContactModel::evaluate_gaps(double t, const VectorXd& q, VectorRef gaps) co
 void ContactModel::suppress_gaps(double t, const VectorXd& q, VectorRef gaps) const {
   if (alternatives_.empty()) return;
   double* detected = gaps.data() + num_fixed_contacts();
-  suppress_alternatives([&](const Patch& patch) { return separation_of(patch, t, q, detected); },
-                        [&](int j) { detected[j] = kInfinity; });
+  suppress_alternatives(
+      [&](const Patch& patch) { return separation_of(patch, t, q, detected); },
+      [](const Separation& one, const Separation& other) { return one.is_preferred_to(other); },
+      [&](int j) { detected[j] = kInfinity; });
 }
 
 void ContactModel::mark_suppressed(const GapsAt& start, const GapsAt& end,
@@ -554,11 +556,17 @@ void ContactModel::mark_suppressed(const GapsAt& start, const GapsAt& end,
         before.distance >= -before.rounding ||
         (separation.distance >= 0 && !is_asked && !is_way_through(patch, start, end));
     // What opening it takes depends on where it was, whatever its contacts said there.
-    const Separation needed{.is_told = true, .distance = before.distance};
+    const Separation needed{
+        .is_told = true, .distance = before.distance, .rounding = before.rounding};
     return std::pair(parts, parts ? separation : needed);
   };
   is_suppressed.assign(num_contacts(), 0);
-  suppress_alternatives(rank_of, [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
+  suppress_alternatives(
+      rank_of,
+      [](const auto& one, const auto& other) {
+        return one.first == other.first ? one.second.is_preferred_to(other.second) : one.first;
+      },
+      [&](int j) { is_suppressed[num_fixed_contacts() + j] = 1; });
 }
 
 ContactModel::Separation ContactModel::separation_at(const GapsAt& place,
@@ -604,17 +612,19 @@ ContactModel::Separation ContactModel::separation_of(const Patch& patch, double 
              pose_b = part.surfaces->place_object(t, q_part, contact.b);
   const Touch touch = evaluate_touch(contact.candidate, a, pose_a, b, pose_b);
   const double separation = separation_along(touch.normal, a, pose_a, b, pose_b);
-  const double size = std::max(a.size(), b.size());
+  const double size = std::max(a.size(), b.size()), rounding = kOverlapRounding * size;
   const bool faces = separation >= touch.gap - kSeparationRounding * size;
-  return {.is_told = faces || separation >= 0,
+  return {.is_told = faces || separation >= -rounding,
           .distance = faces ? touch.gap : separation,
-          .rounding = kOverlapRounding * size,
+          .rounding = rounding,
           .normal = touch.normal};
 }
 
-/// Of the patches of a group only the one of the highest rank counts, the first of equals.
-template <class Rank, class Suppress>
-void ContactModel::suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const {
+/// Of the patches of a group only the one of the highest rank counts, of equals the first, which is
+/// the one that was best when they were found.
+template <class Rank, class Prefer, class Suppress>
+void ContactModel::suppress_alternatives(const Rank& rank_of, const Prefer& is_preferred,
+                                         const Suppress& suppress) const {
   const auto suppress_all = [&](const Patch& patch) {
     for (int k = patch.first; k < patch.first + patch.count; ++k) suppress(k);
   };
@@ -625,7 +635,7 @@ void ContactModel::suppress_alternatives(const Rank& rank_of, const Suppress& su
     if (patch.is_first) {
       best = &patch;
       highest = rank;
-    } else if (rank > highest) {
+    } else if (is_preferred(rank, highest)) {
       suppress_all(*best);
       best = &patch;
       highest = rank;

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -199,17 +198,16 @@ class ContactModel : public Model {
   };
   /// Overlaps up to this share of the size are rounding: the accuracy of distances (distance.h).
   static constexpr double kOverlapRounding = 1e-9;
-  /// Of two shapes along the direction of a patch; in the order in which patches are preferred.
+  /// Of two shapes along the direction of a patch.
   struct Separation {
     bool is_told = false;  // by its contacts: an overlap has a gap below zero
     double distance = 0;   // [m]
-    // Not compared:
-    double rounding = 0;                                // [m] of overlaps
+    double rounding = 0;   // [m] of distances
     Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  // of its nearest contact
-    std::partial_ordering operator<=>(const Separation& other) const {
-      return std::pair(is_told, distance) <=> std::pair(other.is_told, other.distance);
+    /// By more than rounding, which would choose among directions that all touch.
+    bool is_preferred_to(const Separation& other) const {
+      return is_told == other.is_told ? distance > other.distance + rounding : is_told;
     }
-    bool operator==(const Separation& other) const { return std::is_eq(*this <=> other); }
   };
   /// A system with shapes.
   struct PartWithSurfaces {
@@ -271,8 +269,9 @@ class ContactModel : public Model {
   void place_shapes(double t, const VectorXd& q, ContactTouches& touches) const;
   void list_touched(int index);
   void list_alternatives(const CollisionPair& pair, const ContactList& contacts, int first);
-  template <class Rank, class Suppress>
-  void suppress_alternatives(const Rank& rank_of, const Suppress& suppress) const;
+  template <class Rank, class Prefer, class Suppress>
+  void suppress_alternatives(const Rank& rank_of, const Prefer& is_preferred,
+                             const Suppress& suppress) const;
   Separation separation_of(const Patch& patch, double t, const VectorXd& q,
                            const double* gaps) const;
   Separation separation_at(const GapsAt& place, const Patch& patch) const;
