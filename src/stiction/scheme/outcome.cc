@@ -472,7 +472,10 @@ const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& res
     for (int k = begin; k < end; ++k) {
       ContactOutcome& outcome = result.contacts[k];
       outcome.key = model.contact_key(outcome.contact);
-      outcome.gap = gaps_[outcome.contact];
+      // What has pressed touches, though another direction may part the shapes by now.
+      const bool has_pressed =
+          outcome.impulse[0] > 0 && outcome.contact >= model.num_fixed_contacts();
+      outcome.gap = has_pressed ? touches_.touches[outcome.contact].gap : gaps_[outcome.contact];
       model.locate_contact(result.end, outcome.contact, touches_.touches[outcome.contact],
                            outcome.place);
       slot_[outcome.contact] = -1;
