@@ -53,6 +53,13 @@ struct SegmentPair {
 /// then varies by less than 1e-12 L.
 constexpr double kParallel = 1e-12;
 
+/// Ends with what is nearest to them on the other segment.
+template <typename Visit>
+void visit_ends(const Segment& a, const Segment& b, const Visit& visit) {
+  for (const double s : {-a.half, a.half}) visit(s, b.clamp(b.direction.dot(a.at(s) - b.center)));
+  for (const double t : {-b.half, b.half}) visit(a.clamp(a.direction.dot(b.at(t) - a.center)), t);
+}
+
 SegmentPair nearest_on_segments(const Segment& a, const Segment& b, const Vector3d& normal) {
   const Vector3d c = a.center - b.center;
   SegmentPair best;
@@ -61,17 +68,17 @@ SegmentPair nearest_on_segments(const Segment& a, const Segment& b, const Vector
     // Feet of the common perpendicular from triple products: 1 − (d_a·d_b)² instead of |d_a × d_b|²
     // would lose all digits at an angle of 1e-8.
     const double s = b.direction.cross(c).dot(normal) / sine_square;
-    const double t = a.direction.cross(c).dot(normal) / sine_square;
+    double t = a.direction.cross(c).dot(normal) / sine_square;
+    // Where nearly parallel lines cross, rounding leaves unclear, but not that both feet are there.
+    if (sine_square < 1e-6) t = b.direction.dot(a.at(s) - b.center);
     if (std::abs(s) <= a.half && std::abs(t) <= b.half) {
       return {.s = s, .t = t, .square = (a.at(s) - b.at(t)).squaredNorm(), .is_crossing = true};
     }
   }
-  const auto offer = [&](double s, double t) {
+  visit_ends(a, b, [&](double s, double t) {
     const double square = (a.at(s) - b.at(t)).squaredNorm();
     if (square < best.square) best = {.s = s, .t = t, .square = square, .is_crossing = false};
-  };
-  for (const double s : {-a.half, a.half}) offer(s, b.clamp(b.direction.dot(a.at(s) - b.center)));
-  for (const double t : {-b.half, b.half}) offer(a.clamp(a.direction.dot(b.at(t) - a.center)), t);
+  });
   return best;
 }
 
@@ -94,6 +101,47 @@ Vector3d normal_of_axes(const Segment& a, const Segment& b, const SegmentPair& n
   if (std::abs(nearest.t) < b.half) return normal_across(b.direction, w);
   if (std::abs(nearest.s) < a.half || !(distance > 0)) return normal_across(a.direction, w);
   return w / distance;
+}
+
+/// Points of two axes and a direction.
+struct AxisSeparation {
+  SegmentPair points;
+  Vector3d normal;
+};
+
+/// [m] How far points w apart are from being nearest to each other and that apart along n, as the
+/// axes are.
+double misfit_of(const Segment& a, const Segment& b, const Vector3d& w, const Vector3d& n) {
+  const double separation = n.dot(a.center - b.center) - a.half * std::abs(n.dot(a.direction)) -
+                            b.half * std::abs(n.dot(b.direction));
+  return (w - separation * n).norm();
+}
+
+/// Several pairs of points can be nearest up to rounding: squares of lengths do not tell 1e-8 of
+/// them apart where axes are nearly parallel. Their directions are not equally good.
+AxisSeparation find_best_fit(const Segment& a, const Segment& b, const Vector3d& cross,
+                             const AxisSeparation& start, double rounding) {
+  AxisSeparation best = start;
+  const double longest = std::sqrt(start.points.square) + rounding, sine = cross.norm();
+  double least = misfit_of(a, b, a.at(start.points.s) - b.at(start.points.t), start.normal);
+  visit_ends(a, b, [&](double s, double t) {
+    const Vector3d w = a.at(s) - b.at(t);
+    const SegmentPair points{s, t, w.squaredNorm(), false};
+    if (std::sqrt(points.square) > longest) return;
+    const auto try_normal = [&](const Vector3d& n) {
+      const double misfit = misfit_of(a, b, w, n);
+      if (!(misfit < least)) return;
+      least = misfit;
+      best = {points, n};
+    };
+    try_normal(normal_of_axes(a, b, points, cross, w));
+    try_normal(normal_across(a.direction, w));
+    try_normal(normal_across(b.direction, w));
+    if (!(sine > 0)) return;
+    try_normal(cross / sine);
+    try_normal(-cross / sine);
+  });
+  return best;
 }
 
 SurfacePoint nearest_on_solid(const CollisionShape& shape, const Vector3d& p) {
@@ -249,9 +297,17 @@ SignedDistance compute_capsule_distance(const CollisionShape& a, const Pose& pos
   const Segment axis_a{pose_a.position - pose_b.position, pose_a.rotation.col(2), a.half().z()};
   const Segment axis_b{Vector3d::Zero(), pose_b.rotation.col(2), b.half().z()};
   const Vector3d cross = axis_a.direction.cross(axis_b.direction);
-  const SegmentPair nearest = nearest_on_segments(axis_a, axis_b, cross);
-  const Vector3d w = axis_a.at(nearest.s) - axis_b.at(nearest.t);
-  const Vector3d normal = normal_of_axes(axis_a, axis_b, nearest, cross, w);
+  SegmentPair nearest = nearest_on_segments(axis_a, axis_b, cross);
+  Vector3d w = axis_a.at(nearest.s) - axis_b.at(nearest.t);
+  Vector3d normal = normal_of_axes(axis_a, axis_b, nearest, cross, w);
+  const double rounding = 16 * std::numeric_limits<double>::epsilon() *
+                          (axis_a.half + axis_b.half + std::sqrt(nearest.square));
+  if (misfit_of(axis_a, axis_b, w, normal) > rounding) {
+    const AxisSeparation best = find_best_fit(axis_a, axis_b, cross, {nearest, normal}, rounding);
+    nearest = best.points;
+    normal = best.normal;
+    w = axis_a.at(nearest.s) - axis_b.at(nearest.t);
+  }
   return between_balls(pose_a.position + nearest.s * axis_a.direction, a.core_radius(),
                        pose_b.position + nearest.t * axis_b.direction, b.core_radius(), normal,
                        normal.dot(w));
