@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 
 #include "stiction/geometry/distance.h"
@@ -18,6 +19,8 @@ namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
+
+constexpr double kQuarter = std::numbers::pi / 2;
 
 Matrix3d turn(const Vector3d& axis, double angle) {
   return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
@@ -39,6 +42,28 @@ void expect_consistent(const Placed& pair, const SignedDistance& found, double a
   const double tolerance = accuracy * pair.size();
   EXPECT_NEAR(pair.along(found.normal), found.gap, tolerance);
   EXPECT_LE((found.point_a - found.point_b - found.gap * found.normal).norm(), 10 * tolerance);
+}
+
+/// Two cubes with half diagonals of 1 face each other with edges along z, which the one has turned
+/// from by an angle about the common normal: they cross in the middle, at any angle. To the faces
+/// beside them the ends of the edges dig in by a part of the angle: edges win if the overlap is
+/// small beside that.
+TEST(DeepDistance, EdgesOfBoxesCrossAtAnySmallAngle) {
+  const CollisionShape cube(Box{Vector3d::Constant(std::numbers::sqrt2)});
+  const Matrix3d on_edge = turn(Vector3d::UnitZ(), kQuarter / 2);
+  for (const double angle : {1e-6, 1e-7, 1e-8, 3e-9, 6e-10, 1e-10, 1e-11}) {
+    SCOPED_TRACE("angle " + std::to_string(-std::log10(angle)));
+    const double overlap = 0.01 * angle;
+    const Placed pair{
+        cube,
+        {.rotation = on_edge},
+        cube,
+        {.position = {2 - overlap, 0, 0}, .rotation = turn(Vector3d::UnitX(), angle) * on_edge}};
+    const SignedDistance found = pair.distance();
+    EXPECT_NEAR(found.gap, -overlap, 1e-12 * pair.size());
+    EXPECT_LE((found.point_a - found.point_b - found.gap * found.normal).norm(),
+              1e-12 * pair.size());
+  }
 }
 
 /// Capsules of one length side by side, moved along each other by 3e-9 of it: the lower ends are as

@@ -30,7 +30,8 @@ DirectedSeparation find_box_separation(const ConvexPair& pair) {
     for (int j = 0; j < 3; ++j) {
       const Vector3d cross = Vector3d::Unit(i).cross(R.col(j));
       const double sine = cross.norm();
-      if (!(sine > 1e-8)) continue;  // the faces beside the edges are as good
+      // What edges closer to parallel lose beside faces is rounding; others lose up to the sine.
+      if (!(sine > 1e-15)) continue;
       // Projected with the rounded unit vector itself, so that this bounds the gap in any case.
       const Vector3d n = cross / sine;
       const double along = n.dot(from_b);
