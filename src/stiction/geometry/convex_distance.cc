@@ -7,6 +7,7 @@
 #include "stiction/geometry/expanding_polytope.h"
 #include "stiction/geometry/inscribed_ball.h"
 #include "stiction/geometry/separation_search.h"
+#include "stiction/geometry/symmetric_directions.h"
 
 namespace stiction {
 namespace {
@@ -68,46 +69,6 @@ DirectedSeparation find_depth_of_polytopes(ConvexPair& pair, ExpandingPolytope& 
   return maximize_separation(pair, found.normal, {.angle = 1e-7});
 }
 
-/// Directions at which the separation of a polytope and a round body that is much larger, and round
-/// in all directions or about an axis, can be largest: ∓ the normals of its faces, and across an
-/// edge and an axis of the round body. All others leave the polytope a direction to turn to.
-template <typename Visit>
-void visit_kinks_of_polytope(const Polytope& polytope, const Eigen::Matrix3d& axes, int num_axes,
-                             const Visit& visit) {
-  for (const Polytope::Face& face : polytope.faces()) {
-    visit(face.normal);
-    visit(-face.normal);
-  }
-  for (const Polytope::Edge& edge : polytope.edges()) {
-    for (int i = 0; i < num_axes; ++i) {
-      const Vector3d across = edge.direction.cross(axes.col(2 - i));
-      const double sine = across.norm();
-      if (!(sine > 1e-6)) continue;
-      visit(across / sine);
-      visit(-across / sine);
-    }
-  }
-}
-
-/// The best of the kinks, searched around. For a grain in a spheroid a million times its size: the
-/// faces of the expanding polytope would have to become smaller than the grain to tell them apart.
-DirectedSeparation best_of_kinks(ConvexPair& pair) {
-  const bool is_a_flat = pair.a().polytope() != nullptr;
-  const CollisionShape &flat = is_a_flat ? pair.a() : pair.b(),
-                       &round = is_a_flat ? pair.b() : pair.a();
-  DirectedSeparation best{Vector3d::UnitX(), -std::numeric_limits<double>::infinity()};
-  if (flat.polytope() == nullptr) return best;
-  const Eigen::Matrix3d& R = pair.rotation();
-  const Eigen::Matrix3d axes = is_a_flat ? R : Eigen::Matrix3d(R.transpose());
-  visit_kinks_of_polytope(*flat.polytope(), axes, round.kind() == ShapeKind::kCylinder ? 1 : 3,
-                          [&](const Vector3d& m) {
-                            const Vector3d n = is_a_flat ? m : Vector3d(R * m);
-                            const double value = pair.separation(n);
-                            if (value > best.value) best = {n, value};
-                          });
-  return maximize_separation(pair, best.normal, {.angle = 0.05});
-}
-
 constexpr int kMaxStuckFaces = 40;
 
 /// Round bodies have no face to arrive at, but a search from a face does: it gives the upper bound,
@@ -138,7 +99,7 @@ DirectedSeparation find_depth_of_round_bodies(ConvexPair& pair, ExpandingPolytop
     polytope.set_aside(face);
   }
   if (num_stuck > 0) {
-    const DirectedSeparation found = best_of_kinks(pair);
+    const DirectedSeparation found = search_symmetric_directions(pair);
     if (found.value > best.value) best = found;
   }
   return best;
@@ -159,14 +120,15 @@ bool is_proven_best(const ConvexPair& pair, const CoreDistance& found) {
 /// A direction good to 1e-10 may still miss the edge that the best one is perpendicular to, if its
 /// support point is not on that edge; from closer by the next search finds it.
 CoreDistance find_fitting_witnesses(ConvexPair& pair, DirectedSeparation separation) {
+  const double rounding = 1e-13 * pair.size();
   CoreDistance found = find_witnesses(pair, separation);
   for (const double angle : {1e-6, 1e-4, 1e-2, 1e-1}) {
-    if (found.misfit <= 1e-13 * pair.size()) break;
+    if (found.misfit <= rounding) break;
     const DirectedSeparation next = maximize_separation(pair, separation.normal, {.angle = angle});
     const CoreDistance fitting = find_witnesses(pair, next);
     if (next.value > separation.value) separation = next;
-    const bool is_no_worse = fitting.gap >= found.gap - 1e-13 * pair.size();
-    if (is_no_worse && (fitting.misfit < found.misfit || fitting.gap > found.gap)) found = fitting;
+    const bool fits_better = fitting.misfit < found.misfit && fitting.gap >= found.gap - rounding;
+    if (fits_better || fitting.gap > found.gap + rounding) found = fitting;
   }
   return found;
 }
@@ -287,11 +249,12 @@ SignedDistance compute_convex_distance(const CollisionShape& a, const Pose& pose
                                        const CollisionShape& b, const Pose& pose_b, double reach) {
   ConvexPair pair(a, pose_a, b, pose_b);
   CoreDistance core;
-  if (try_boxes(pair, core)) return in_world(pair, pose_a, core);
-  core = is_round(a) || is_round(b)
-             ? compute_core_distance_of_round_bodies(pair)
-             : compute_core_distance_of_polytopes(pair, reach + a.core_radius() + b.core_radius());
-  return in_world(pair, pose_a, core);
+  if (!try_boxes(pair, core)) {
+    core = is_round(a) || is_round(b) ? compute_core_distance_of_round_bodies(pair)
+                                      : compute_core_distance_of_polytopes(
+                                            pair, reach + a.core_radius() + b.core_radius());
+  }
+  return in_world(pair, pose_a, find_fitting_points(pair, core, 1e-13 * pair.size()));
 }
 
 }  // namespace stiction

@@ -13,7 +13,7 @@
 
 namespace stiction {
 
-/// point_a − point_b = gap normal, up to rounding; the points lie on the surfaces.
+/// point_a − point_b = gap normal, up to the accuracy of the gap; the points lie on the surfaces.
 struct SignedDistance {
   double gap = 0;                                     // [m] > 0 apart
   Eigen::Vector3d normal = Eigen::Vector3d::UnitX();  // unit, from b to a: moving a along it parts

@@ -279,6 +279,7 @@ struct FlatSet {
     return polytope->vertices()[best];
   }
   bool is_single() const { return polytope == nullptr && num_ends == 1; }
+  bool is_segment() const { return polytope == nullptr && num_ends == 2; }
 };
 
 FlatSet flat_set_of_polytope(const Polytope& polytope, const Vector3d& m, int vertex,
@@ -325,6 +326,28 @@ FlatSet flat_set_of(const CollisionShape& shape, const Vector3d& m, int vertex,
   return set;
 }
 
+/// The points where two segments cross as seen along the normal, if they do and if that is nearer.
+void cross_segments(const ConvexPair& pair, const FlatSet& set_a, const FlatSet& set_b,
+                    CoreDistance& found) {
+  const Vector3d& n = found.normal;
+  const auto across = [&](const Vector3d& v) -> Vector3d { return v - n * n.dot(v); };
+  const double before = across(found.a - found.b).norm();
+  if (before <= 1e-14 * pair.size()) return;
+  const Vector3d a = set_a.ends[0], along_a = set_a.ends[1] - a;
+  const Vector3d b = pair.position() + pair.rotation() * set_b.ends[0];
+  const Vector3d along_b = pair.rotation() * (set_b.ends[1] - set_b.ends[0]);
+  const double s = n.dot(along_b.cross(a - b)) / n.dot(along_a.cross(along_b));
+  if (!(s >= 0 && s <= 1)) return;
+  // Where the crossing is, rounding may leave unclear, but not that both points are there.
+  const Vector3d on_a = a + s * along_a;
+  const double t = across(on_a - b).dot(along_b) / along_b.squaredNorm();
+  if (!(t >= 0 && t <= 1)) return;
+  const Vector3d on_b = b + t * along_b;
+  if (!(across(on_a - on_b).norm() < before)) return;
+  found.a = on_a;
+  found.b = on_b;
+}
+
 CoreDistance match_flat_sets(const ConvexPair& pair, const FlatSet& set_a, const FlatSet& set_b,
                              const DirectedSeparation& separation) {
   const Vector3d& n = separation.normal;
@@ -347,6 +370,8 @@ CoreDistance match_flat_sets(const ConvexPair& pair, const FlatSet& set_a, const
                 {.relative = 1e-14, .touching = 1e-16 * pair.size(), .reach = 1e300});
     found.a = nearest.simplex.point_a();
     found.b = nearest.simplex.point_b();
+    // A parallelogram that is almost flat has no sides that rounding would leave.
+    if (set_a.is_segment() && set_b.is_segment()) cross_segments(pair, set_a, set_b, found);
   }
   Vector3d across = found.a - found.b;
   across -= n * n.dot(across);
@@ -359,6 +384,40 @@ CoreDistance match_flat_sets(const ConvexPair& pair, const FlatSet& set_a, const
   }
   found.misfit = (found.a - found.b - found.gap * n).norm();
   return found;
+}
+
+/// Apart, the points tell the direction where it leans so little from a more special one that the
+/// separation does not.
+CoreDistance turn_to_points(ConvexPair& pair, CoreDistance found) {
+  constexpr int kMaxTurns = 4;
+  for (int turn = 0; turn < kMaxTurns && found.gap > 0; ++turn) {
+    const Vector3d way = found.a - found.b;
+    const double length = way.norm();
+    if (!(length > 0)) break;
+    const DirectedSeparation along{way / length, pair.separation(way / length)};
+    if (!(along.value >= found.gap - 4 * kEpsilon * (pair.size() + length))) break;
+    const CoreDistance turned = find_witnesses(pair, along);
+    if (!(turned.misfit < found.misfit)) break;
+    found = turned;
+  }
+  return found;
+}
+
+/// The points of both bodies for which a − b comes nearest to gap · normal.
+CoreDistance find_nearest_fit(ConvexPair& pair, const CoreDistance& found) {
+  const Vector3d offset = found.gap * found.normal;
+  const auto support = [&](const Vector3d& v) {
+    DifferencePoint point = pair.support(v);
+    point.w -= offset;
+    return point;
+  };
+  const GjkResult nearest =
+      run_gjk(support, found.normal, {.relative = 1e-2, .touching = 4 * kEpsilon * pair.size()});
+  CoreDistance fitting = found;
+  fitting.a = nearest.simplex.point_a();
+  fitting.b = nearest.simplex.point_b();
+  fitting.misfit = (fitting.a - fitting.b - offset).norm();
+  return fitting.misfit < found.misfit ? fitting : found;
 }
 
 }  // namespace
@@ -437,6 +496,13 @@ CoreDistance find_witnesses(ConvexPair& pair, const DirectedSeparation& separati
     if (best.misfit <= 1e-14 * pair.size()) break;
   }
   return best;
+}
+
+CoreDistance find_fitting_points(ConvexPair& pair, const CoreDistance& found, double tolerance) {
+  if (found.misfit <= tolerance) return found;
+  const CoreDistance turned = turn_to_points(pair, found);
+  if (turned.misfit <= tolerance) return turned;
+  return turn_to_points(pair, find_nearest_fit(pair, turned));
 }
 
 }  // namespace stiction

@@ -33,4 +33,9 @@ DirectedSeparation maximize_separation(ConvexPair& pair, const Eigen::Vector3d& 
 /// across it as possible.
 CoreDistance find_witnesses(ConvexPair& pair, const DirectedSeparation& separation);
 
+/// The same gap up to rounding, where points misfit by more than `tolerance` [m] with other ones
+/// that fit better, whatever features they lie on: slower, and right even where features are
+/// neither flat on each other nor clearly askew.
+CoreDistance find_fitting_points(ConvexPair& pair, const CoreDistance& found, double tolerance);
+
 }  // namespace stiction
