@@ -353,9 +353,7 @@ TEST(RigidBodyBuilder, MaterialsThatDifferInNameOnlyShareTheirLaws) {
   }
   const auto system = world.build();
   EXPECT_EQ(system->laws().size(), 3);
-  const auto mu_of = [&](int a, int b) {
-    return system->law_of(a, b, Vector3d::UnitZ()).mu;
-  };
+  const auto mu_of = [&](int a, int b) { return system->law_of(a, b, Vector3d::UnitZ()).mu; };
   EXPECT_DOUBLE_EQ(mu_of(0, 2998), 0.25);
   EXPECT_DOUBLE_EQ(mu_of(1, 2999), 0.64);
   EXPECT_DOUBLE_EQ(mu_of(0, 2999), 0.4);

@@ -24,8 +24,8 @@ constexpr double kDataFactor = 1e7;
 /// Shares of the data of all rows and of the impulses at a row that count as its data. (T23)
 constexpr double kLocalShare = 1e-4, kRoundingShare = 1e-7;
 
-/// Share of the energy of free motion that bodies at rest have at most.
-constexpr double kRest = 1e-6;
+/// Share of the speed of free motion that bodies at rest have at most.
+constexpr double kRest = 1e-3;
 
 /// Units and bodies that one task takes: some ten microseconds.
 constexpr int kUnitGrain = 64, kBodyGrain = 32;
@@ -162,14 +162,15 @@ void RelativeMeasure::measure_data(const ContactBlocks& blocks, const double* w)
   cap_ = data_ > 0 ? kDataFactor * data_ : kInfinity;
 }
 
-bool RelativeMeasure::moves() const {
-  double kept = 0, free = 0;  // [J] of the velocities, and of those without impulses
-  for (std::size_t b = 0; b < moving_.size(); ++b) {
+bool RelativeMeasure::moves(const ContactBlocks& blocks) const {
+  int num_touched = 0, num_moving = 0;
+  for (int b = 0; b < blocks.num_blocks(); ++b) {
+    if (blocks.meetings(b).empty()) continue;
     const double root = moving_[b] - momentum_[b];
-    kept += root * root;
-    free += momentum_[b] * momentum_[b];
+    num_moving += root > kRest * momentum_[b] ? 1 : 0;
+    ++num_touched;
   }
-  return kept > kRest * free;
+  return 2 * num_moving > num_touched;
 }
 
 /// The cap and the most loaded block (T21), (T22).

@@ -27,8 +27,9 @@ class RelativeMeasure {
   void prepare(const StepProblem& problem, const ContactBlocks& blocks);
   /// What list_scales needs, for bodies with velocities w.
   void measure_data(const ContactBlocks& blocks, const double* w);
-  /// Whether bodies had a share in those velocities that is more than rest.
-  bool moves() const;
+  /// Whether at least half of the bodies that rows touch have velocities there that are more than
+  /// rest.
+  bool moves(const ContactBlocks& blocks) const;
   /// x, u, w are a consistent state. Infinite also where the motion is beyond `largest_motion`:
   /// what moves shows that in one of its first units.
   Levels evaluate(const ContactBlocks& blocks, const double* x, const double* u, const double* w,

@@ -26,10 +26,10 @@ class GaussSeidelResidual {
   const RelativeMeasure::Levels& last_levels() const { return last_levels_; }
   /// The error of a unit's motion (T23), as it was measured last.
   double motion(int unit) const { return relative_.motion(unit); }
-  /// What list_scales needs, without an evaluation; whether bodies move.
+  /// What list_scales needs, without an evaluation; whether most bodies move.
   bool measure_data(const ContactBlocks& blocks, const SweepState& state) {
     relative_.measure_data(blocks, state.w());
-    return relative_.moves();
+    return relative_.moves(blocks);
   }
   /// What it is relative to (RelativeMeasure).
   void list_scales(const ContactBlocks& blocks, std::vector<double>& out) const {
