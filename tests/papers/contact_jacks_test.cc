@@ -33,9 +33,17 @@ Scene round_jacks() {
   });
 }
 
-/// Falls for `duration`; kinetic energy must then be below 1e-6 of what it could have been, and
-/// stay there.
-void expect_rest(const Scene& scene, const SimulationOptions& options, double duration) {
+/// [J] Of a jack, three bars of 2,700 kg/m³, at the speed that it gains in a step. Contacts of
+/// `spook` that open within a step act from the next one on, so that one may rock below that speed.
+double energy_of_a_step(double h) {
+  constexpr double kMass = 3 * 2700 * 0.1 * 0.02 * 0.02, kGravity = 9.81;
+  return 0.5 * kMass * (kGravity * h) * (kGravity * h);
+}
+
+/// Falls for `duration`; kinetic energy must then be below 1e-6 of what it could have been, or
+/// below `least`, and stay there.
+void expect_rest(const Scene& scene, const SimulationOptions& options, double duration,
+                 double least = 0) {
   Simulation simulation(scene.model, options);
   EnergyTrack energy(simulation);
   const double start = simulation.energy().now.total();
@@ -49,7 +57,7 @@ void expect_rest(const Scene& scene, const SimulationOptions& options, double du
     simulation.step();
     kinetic = std::max(kinetic, simulation.energy().now.kinetic);
   }
-  EXPECT_LE(kinetic, 1e-6 * start);
+  EXPECT_LE(kinetic, std::max(1e-6 * start, least));
   EXPECT_GE(simulation.summary().contacts_max, 16);  // three points for nearly every jack
   const MechanismWatch watch(simulation);
   double highest = 0;
@@ -70,7 +78,7 @@ TEST(ContactJacks, SharpOnesComeToRest) {
     expect_rest(scene, options, 4);
   }
   SCOPED_TRACE("spook");
-  expect_rest(scene, options_of(scene, "spook", 1e-3), 4);
+  expect_rest(scene, options_of(scene, "spook", 1e-3), 4, energy_of_a_step(1e-3));
 }
 
 TEST(SlowContactJacks, SharpOnesComeToRestInNonlinearSteps) {
