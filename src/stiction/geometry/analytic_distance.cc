@@ -119,8 +119,9 @@ double misfit_of(const Segment& a, const Segment& b, const Vector3d& w, const Ve
 
 /// Several pairs of points can be nearest up to rounding: squares of lengths do not tell 1e-8 of
 /// them apart where axes are nearly parallel. Their directions are not equally good.
-AxisSeparation find_best_fit(const Segment& a, const Segment& b, const Vector3d& cross,
-                             const AxisSeparation& start, double rounding) {
+[[gnu::noinline]] AxisSeparation find_best_fit(const Segment& a, const Segment& b,
+                                               const Vector3d& cross, const AxisSeparation& start,
+                                               double rounding) {
   AxisSeparation best = start;
   const double longest = std::sqrt(start.points.square) + rounding, sine = cross.norm();
   double least = misfit_of(a, b, a.at(start.points.s) - b.at(start.points.t), start.normal);
@@ -291,8 +292,11 @@ SignedDistance compute_sphere_distance(const CollisionShape& a, const Pose& pose
           .point_b = pose_b * nearest.point};
 }
 
-SignedDistance compute_capsule_distance(const CollisionShape& a, const Pose& pose_a,
-                                        const CollisionShape& b, const Pose& pose_b) {
+/// Flat: of all these sums of vectors some were called, for twice as many instructions.
+[[gnu::flatten]] SignedDistance compute_capsule_distance(const CollisionShape& a,
+                                                         const Pose& pose_a,
+                                                         const CollisionShape& b,
+                                                         const Pose& pose_b) {
   // About the centre of b: far from the origin of the world nothing is lost.
   const Segment axis_a{pose_a.position - pose_b.position, pose_a.rotation.col(2), a.half().z()};
   const Segment axis_b{Vector3d::Zero(), pose_b.rotation.col(2), b.half().z()};
