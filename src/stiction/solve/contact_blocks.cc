@@ -582,11 +582,9 @@ void ContactBlocks::compute_state(const double* x, double* u, double* w) const {
   for (int i = 0; has_coupling() && i < num_units(); ++i) push_rows(i, x, u);
 }
 
-/// What impulses do to one body. The velocity of a rigid one stays in registers as long as there
-/// are contacts in space.
+/// For packs, which have local problems of their own.
 void ContactBlocks::ask_for(int j) const {
   const Unit *unit = &units_[num_bilateral_ + j], *next = unit + 1;
-  prefetch(&contacts_[j], sizeof(OneContact));
   prefetch(&bias_[unit->row]);
   prefetch(&compliance_[unit->row]);
   for (int e = unit->entry_begin; e < next->entry_begin; ++e)
@@ -611,6 +609,8 @@ void ContactBlocks::ask_for_pieces(int block, const double* x) const {
   }
 }
 
+/// What impulses do to one body. The velocity of a rigid one stays in registers as long as there
+/// are contacts in space.
 void ContactBlocks::push_block(int block, const double* x, double* w) const {
   std::span<const Meeting> left = meetings(block);
   const auto is_spatial = [&](const Meeting& meeting) {
