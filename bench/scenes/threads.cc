@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
     const double mean = sum / std::max(1, options.steps - options.first);
     if (k == 0) reference = mean;
     fmt::print(
-        "{}, tolerance {}, {} thread{}: {:.3f} ms a step, {:.2f} times faster, residual {:.1e}, "
+        "{}, tolerance {}, {} thread{}: {:.4g} ms a step, {:.2f} times faster, residual {:.1e}, "
         "{} steps above tolerance, state {:016x}\n",
         scene.name, options.tolerance, options.threads[k], options.threads[k] == 1 ? "" : "s",
         1e3 * mean, reference / mean, endings[k].residual, endings[k].steps_above_tol,

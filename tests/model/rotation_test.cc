@@ -19,8 +19,8 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 /// From far below the square root of the smallest number to a half turn, both sides of the switch
 /// from series to closed form.
-constexpr double kAngles[] = {1e-300,  1e-200,  1e-100, 1e-20, 1e-12, 1e-8, 1e-5,
-                              9.99e-4, 1.01e-3, 0.1,    1,     2,     3,    3.1415926};
+constexpr double kAngles[] = {1e-300,  1e-200, 1e-100, 1e-20, 1e-12, 1e-8, 1e-5, 9.99e-4,
+                              1.01e-3, 0.1,    0.499,  0.501, 1,     2,    3,    3.1415926};
 
 TEST(Rotation, CrossMatrixIsTheVectorProduct) {
   const Vector3d u(1, 2, 3), v(-4, 5, 0.5);
@@ -91,6 +91,30 @@ TEST(Rotation, ExponentialComposesAlongItsAxis) {
   constexpr int kParts = 1000;
   for (int i = 0; i < kParts; ++i) q = q * exponential(phi / kParts);
   EXPECT_LE((q.coeffs() - exponential(phi).coeffs()).norm(), kParts * kEpsilon);
+}
+
+// Half an ulp of each component at every turn, and never more.
+TEST(Rotation, TurnedKeepsItsLengthForEver) {
+  Random random(5);
+  Quaterniond q = exponential({0.4, 1.1, -0.3});
+  for (int i = 0; i < 100000; ++i) {
+    const double angle = i % 7 == 0 ? 3.0 : 0.02;
+    q = turned(q, angle * random_direction(random));
+    ASSERT_NEAR(q.norm(), 1, 2 * kEpsilon);
+  }
+}
+
+// As one of a start that somebody typed with a few digits.
+TEST(Rotation, TurnedMakesAnyLengthOne) {
+  const Vector3d phi(0.1, -0.2, 0.05);
+  const Quaterniond unit = exponential({0.4, 1.1, -0.3});
+  for (const double length : {1 + 1e-12, 1 + 5e-10, 1 + 2e-9, 1.001, 0.3, 7.0}) {
+    Quaterniond q = unit;
+    q.coeffs() *= length;
+    const Quaterniond result = turned(q, phi);
+    EXPECT_NEAR(result.norm(), 1, 2 * kEpsilon) << length;
+    EXPECT_LE((result.coeffs() - (unit * exponential(phi)).coeffs()).norm(), 4 * kEpsilon);
+  }
 }
 
 TEST(Rotation, UnwrappedAngleIsNearAndDiffersByWholeTurns) {

@@ -253,7 +253,7 @@ void RigidBodySystem::displace(const ConstVectorRef& q, const ConstVectorRef& v,
       if (body.num_angular == 0 || six.isZero(0))
         store(quaternion_at(from + 3), to + 3);
       else
-        store((quaternion_at(from + 3) * exponential(h * six.tail<3>())).normalized(), to + 3);
+        store(turned(quaternion_at(from + 3), h * six.tail<3>()), to + 3);
     }
   });
   if (num_angles_ > 0) update_angles(q, v, h, out);

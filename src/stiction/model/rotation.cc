@@ -5,19 +5,52 @@
 
 namespace stiction {
 
-// Below this angle both functions take three terms of their series. The first term left out is of
-// relative size 1e-20, and a norm that underflows does no harm.
+namespace {
+
+/// Up to here, x² of half an angle of 0.5 rad, series are as exact as roots, sines and cosines, and
+/// take a fraction of their time: what is left out is below 1e-17 of the whole.
+constexpr double kSeries = 0.0625;
+
+/// sin(x)/x and cos x from x².
+double sine_series(double x2) {
+  return 1 - x2 * (1.0 / 6 - x2 * (1.0 / 120 - x2 * (1.0 / 5040 -
+                                                     x2 * (1.0 / 362880 - x2 * (1.0 / 39916800)))));
+}
+double cosine_series(double x2) {
+  constexpr double k10 = 3628800, k12 = 479001600;  // factorials
+  return 1 -
+         x2 * (0.5 - x2 * (1.0 / 24 - x2 * (1.0 / 720 -
+                                            x2 * (1.0 / 40320 - x2 * (1 / k10 - x2 * (1 / k12))))));
+}
+
+/// Below this angle the logarithm takes three terms of its series; the first one left out is of
+/// relative size 1e-20.
 constexpr double kSmall = 1e-3;
 
+}  // namespace
+
 Eigen::Quaterniond exponential(const Eigen::Vector3d& rotation_vector) {
-  const double angle = rotation_vector.norm();
-  const double x2 = 0.25 * angle * angle;
-  const double factor = angle < kSmall ? 0.5 * (1 - x2 / 6 * (1 - x2 / 20))  // sin(x)/2x, x = ‖φ‖/2
-                                       : std::sin(0.5 * angle) / angle;
+  // Where the square underflows it does no harm.
+  const double square = rotation_vector.squaredNorm(), x2 = 0.25 * square;
   Eigen::Quaterniond q;
-  q.w() = std::cos(0.5 * angle);
-  q.vec() = factor * rotation_vector;
+  if (x2 <= kSeries) {
+    q.w() = cosine_series(x2);
+    q.vec() = (0.5 * sine_series(x2)) * rotation_vector;
+  } else {
+    const double angle = std::sqrt(square);
+    q.w() = std::cos(0.5 * angle);
+    q.vec() = (std::sin(0.5 * angle) / angle) * rotation_vector;
+  }
   return q;
+}
+
+Eigen::Quaterniond turned(const Eigen::Quaterniond& q, const Eigen::Vector3d& rotation_vector) {
+  Eigen::Quaterniond product = q * exponential(rotation_vector);
+  const double square = product.squaredNorm(), excess = square - 1;
+  // 1/√(1 + e) = 1 − e/2 + 3/8 e² − …
+  constexpr double kNearlyOne = 1e-9;
+  product.coeffs() *= std::abs(excess) < kNearlyOne ? 1 - 0.5 * excess : 1 / std::sqrt(square);
+  return product;
 }
 
 Eigen::Vector3d logarithm(const Eigen::Quaterniond& q) {

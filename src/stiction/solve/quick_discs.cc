@@ -6,6 +6,7 @@
 #include "stiction/base/infinity.h"
 #include "stiction/base/pair.h"
 #include "stiction/solve/dense_lu.h"
+#include "stiction/solve/six_pairs.h"
 
 namespace stiction {
 namespace {
@@ -25,7 +26,7 @@ constexpr int kMaxSteps = 10;
 /// momenta and impulses; what rests is to come to rest to rounding.
 constexpr double kSteady = 1e-9, kMotion = 1e-2;
 
-using Six = Eigen::Matrix<double, SmallLu::kSize, 1>;
+using Six = Eigen::Matrix<double, QuickMatrix::kSize, 1>;
 using SixMap = Eigen::Map<Six>;
 using ConstSixMap = Eigen::Map<const Six>;
 
@@ -34,38 +35,10 @@ double length(double a, double b) { return std::sqrt(a * a + b * b); }
 
 double dot6(const double* a, const double* b) { return ConstSixMap(a).dot(ConstSixMap(b)); }
 
-/// Six numbers that stay in registers, for products with several rows; sums as those of dot6.
-struct SixPairs {
-  std::array<Pair, 3> x;
-
-  explicit SixPairs(const double* from)
-      : x{load_pair(from), load_pair(from + 2), load_pair(from + 4)} {}
-  double dot(const double* row) const {
-    return sum_of(load_pair(row) * x[0] + (load_pair(row + 2) * x[1] + load_pair(row + 4) * x[2]));
-  }
-  /// Of the squares of a row.
-  double dot_squares(const double* row) const {
-    const Pair a = load_pair(row), b = load_pair(row + 2), c = load_pair(row + 4);
-    return sum_of(a * a * x[0] + (b * b * x[1] + c * c * x[2]));
-  }
-};
-
-/// C ← C + AᵀB.
-template <int kDim>
-void add_products(const double* a, const double* b, double* c) {
-  constexpr int kSize = SmallLu::kSize;
-  for (int i = 0; i < kSize; ++i) {
-    SixMap out(c + i * kSize);
-    Six row = out;
-    for (int k = 0; k < kDim; ++k) row += a[k * kSize + i] * ConstSixMap(b + k * kSize);
-    out = row;
-  }
-}
-
 }  // namespace
 
 bool QuickDiscs::is_for(const StepProblem& problem) {
-  return problem.num_blocks() > 0 && problem.num_blocks() <= SmallLu::kMaxBlocks &&
+  return problem.num_blocks() > 0 && problem.num_blocks() <= QuickMatrix::kMaxBodies &&
          problem.num_contacts() > 0 && problem.num_contacts() <= kMaxContacts &&
          problem.num_bilateral() <= kMaxBilateral && problem.coupling.is_empty();
 }
@@ -151,7 +124,7 @@ bool QuickDiscs::go_on(const StepProblem& problem, double goal, StepSolution& an
 bool QuickDiscs::set_up(const StepProblem& problem, const StepSolution& start) {
   if (!take_masses(problem)) return false;
   units_.resize(problem.num_bilateral() + problem.num_contacts());
-  factors_.begin(problem.num_blocks());
+  is_laid_out_ = false;
   for (int i = 0; i < problem.num_bilateral(); ++i) {
     Unit& unit = units_[i];
     unit.is_contact = false;
@@ -179,7 +152,6 @@ bool QuickDiscs::set_up(const StepProblem& problem, const StepSolution& start) {
     const bool is_soft_along = unit.dim == 3 && (unit.compliance[1] > 0 || unit.compliance[2] > 0);
     if (is_soft_along || !add_unit(problem.contacts, j, unit)) return false;
   }
-  factors_.analyse();
   return true;
 }
 
@@ -212,7 +184,6 @@ bool QuickDiscs::add_unit(const BlockRows& rows, int row_block, Unit& unit) {
     unit.body[e - begin] = rows.entry_block(e);
     unit.rows[e - begin] = rows.entry_values(e);
   }
-  if (unit.num_pieces == 2) factors_.couple(unit.body[0], unit.body[1]);
   set_compliance(unit);
   return unit.epsilon > 0 && std::isfinite(unit.epsilon + unit.epsilon_along);
 }
@@ -424,48 +395,32 @@ void QuickDiscs::balance(const StepProblem& problem) {
 }
 
 void QuickDiscs::fill_matrix(const StepProblem& problem) {
-  factors_.clear();
-  for (int b = 0; b < problem.num_blocks(); ++b)
-    std::copy_n(problem.mass_values.data() + problem.mass_start[b], kSize * kSize,
-                factors_.block(b, b));
-  for (const Unit& unit : units_) {
-    if (unit.status == Status::kOff) continue;
-    if (unit.dim == 1)
-      add_stiffness<1>(unit);
-    else
-      add_stiffness<3>(unit);
+  if (!is_laid_out_) {
+    matrix_.begin(problem.num_blocks(), inverse_.data(), is_diagonal_.data(), units_);
+    is_laid_out_ = true;
   }
+  matrix_.set_masses(problem);
+  for (std::size_t k = 0; k < units_.size(); ++k)
+    if (units_[k].status != Status::kOff)
+      matrix_.add(static_cast<int>(k), compute_stiffness(units_[k]));
 }
 
-/// RᵀDR of a unit.
-template <int kDim>
-void QuickDiscs::add_stiffness(const Unit& unit) {
+/// D = −∂x/∂u of a unit that is not off.
+QuickMatrix::Local QuickDiscs::compute_stiffness(const Unit& unit) {
   const double stiffness = 1 / unit.epsilon, along = 1 / unit.epsilon_along;
-  std::array<double, 9> D = {stiffness, 0, 0, 0, along, 0, 0, 0, along};
-  if (unit.status == Status::kSlides) {
-    const auto& t = unit.slip;
-    const double across =
-        unit.slip_speed > 0 ? unit.mu * std::max(unit.x[0], 0.0) / unit.slip_speed : 0;
-    D = {stiffness,
-         0,
-         0,
-         -unit.mu * t[0] * stiffness,
-         across * (1 - t[0] * t[0]),
-         -across * t[0] * t[1],
-         -unit.mu * t[1] * stiffness,
-         -across * t[0] * t[1],
-         across * (1 - t[1] * t[1])};
-  }
-  for (int f = 0; f < unit.num_pieces; ++f) {
-    double product[kDim * kSize];  // of D and the rows
-    for (int a = 0; a < kDim; ++a) {
-      Six row = D[3 * a] * ConstSixMap(unit.rows[f]);
-      for (int b = 1; b < kDim; ++b) row += D[3 * a + b] * ConstSixMap(unit.rows[f] + b * kSize);
-      SixMap(product + a * kSize) = row;
-    }
-    for (int e = 0; e < unit.num_pieces; ++e)
-      add_products<kDim>(unit.rows[e], product, factors_.block(unit.body[e], unit.body[f]));
-  }
+  if (unit.status == Status::kHolds) return {stiffness, 0, 0, 0, along, 0, 0, 0, along};
+  const auto& t = unit.slip;
+  const double across =
+      unit.slip_speed > 0 ? unit.mu * std::max(unit.x[0], 0.0) / unit.slip_speed : 0;
+  return {stiffness,
+          0,
+          0,
+          -unit.mu * t[0] * stiffness,
+          across * (1 - t[0] * t[0]),
+          -across * t[0] * t[1],
+          -unit.mu * t[1] * stiffness,
+          -across * t[0] * t[1],
+          across * (1 - t[1] * t[1])};
 }
 
 /// Of Newton's method, with the statuses at hand.
@@ -475,10 +430,10 @@ bool QuickDiscs::take_step(const StepProblem& problem, int& iterations) {
   if (!is_factored_) {
     fill_matrix(problem);
     ++iterations;
-    is_factored_ = factors_.factor();
+    is_factored_ = matrix_.factor();
     if (!is_factored_) return false;
   }
-  factors_.solve(momentum_.data());
+  matrix_.solve(momentum_.data());
   for (std::size_t i = 0; i < w_.size(); ++i) w_[i] += momentum_[i];
   double sum = 0;
   for (const double w : w_) sum += w;

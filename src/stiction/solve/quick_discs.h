@@ -10,9 +10,9 @@
 //   off       x = 0, or at a bound
 //
 // and M̂ w = p + Rᵀx(w) is solved by Newton's method with the matrix M̂ + RᵀDR, D = −∂x/∂u
-// (small_lu.h). What turns out to be done otherwise is changed, and the matrix is factored again.
-// What an answer is worth is for a judge to say: this only finds candidates, and gives up soon. It
-// takes blocks of six, and contacts with one row, or with three that are rigid along their
+// (quick_matrix.h). What turns out to be done otherwise is changed, and the matrix is factored
+// again. What an answer is worth is for a judge to say: this only finds candidates, and gives up
+// soon. It takes blocks of six, and contacts with one row, or with three that are rigid along their
 // tangents, between at most two bodies. Polygons and boxes have to hold, by the disc: whether they
 // do the judge sees. Allocates only when sizes grow.
 #pragma once
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "stiction/problem/step_problem.h"
-#include "stiction/solve/small_lu.h"
+#include "stiction/solve/quick_matrix.h"
 
 namespace stiction {
 
@@ -42,18 +42,15 @@ class QuickDiscs {
   bool go_on(const StepProblem& problem, double goal, StepSolution& answer, int& iterations);
 
  private:
-  static constexpr int kSize = SmallLu::kSize;
+  static constexpr int kSize = QuickMatrix::kSize;
   using Local = std::array<double, 3>;
   enum class Status : char { kOff, kHolds, kSlides };
 
   /// A bilateral row or a contact.
-  struct Unit {
-    int dim = 1, num_pieces = 0;
+  struct Unit : QuickMatrix::Place {
     bool is_contact = false, has_disc = true;
     Status status = Status::kOff;
-    std::array<int, 2> body = {};
-    std::array<const double*, 2> rows = {};  // dim × 6 each, row by row
-    const double* bias = nullptr;            // [m/s] of bilateral rows with the opposite sign
+    const double* bias = nullptr;  // [m/s] of bilateral rows with the opposite sign
     const double* compliance = nullptr;
     double lower = 0, upper = 0;  // of a bilateral row
     double mu = 0;
@@ -86,22 +83,22 @@ class QuickDiscs {
   static void begin_slip(Unit& unit, const Local& held);
   void balance(const StepProblem& problem);
   void fill_matrix(const StepProblem& problem);
-  template <int kDim>
-  void add_stiffness(const Unit& unit);
+  static QuickMatrix::Local compute_stiffness(const Unit& unit);
   bool take_step(const StepProblem& problem, int& iterations);
   bool review_all();
   bool slides_off_disc() const;
   double settle(const StepProblem& problem);
   void write(const StepProblem& problem, StepSolution& answer) const;
 
-  SmallLu factors_;
+  QuickMatrix matrix_;
   std::vector<Unit> units_;
   std::vector<double> w_, momentum_;  // momentum_: p + Rᵀx − M̂w, then what solves it
   std::vector<double> inverse_;       // of the diagonals of masses
   std::vector<double> mass_lu_;       // of masses that are not diagonal, one block per body
   std::vector<int> swap_;             // of those, per degree of freedom
   std::vector<char> is_diagonal_;     // per body
-  bool is_factored_ = false;          // the matrix of the statuses at hand
+  bool is_laid_out_ = false;          // the matrix knows the units of the problem
+  bool is_factored_ = false;          // and is that of the statuses at hand
 };
 
 }  // namespace stiction
