@@ -215,7 +215,7 @@ bool AutoTeam::improve(const StepProblem& problem, int level, const StepSolution
   if (method == AutoMethod::kColdNewton && !traits.is_warm) return true;
   if (traits.is_step && is_hopeless(method, traits)) return true;
   if (method == AutoMethod::kBodyNewton && traits.is_loose &&
-      (traits.is_moving || (place < 0 && !before_.empty() && hardly_rests(problem, before_))))
+      (traits.is_moving || (place < 0 && hardly_rested_before(problem, traits))))
     return true;
   const bool is_last = method == AutoMethod::kColdSweeps || method == AutoMethod::kPatientNewton;
   if (is_last && (!traits.is_step || traits.num_contacts > AutoTraits::kMostColdDiscs)) return true;
@@ -351,15 +351,13 @@ bool AutoTeam::crept_before(const StepProblem& problem, const AutoTraits& traits
          !before_.empty() && measure_motion_before(problem) > kCreep;
 }
 
-bool AutoTeam::hardly_rests(const StepProblem& problem, std::span<const double> velocities) {
-  const AutoTraits& traits = traits_of(problem);
-  if (!is_for_steps_ || !traits.is_loose || traits.num_contacts <= AutoTraits::kSomeDiscs)
+bool AutoTeam::hardly_rested_before(const StepProblem& problem, const AutoTraits& traits) {
+  if (!is_for_steps_ || traits.num_contacts <= AutoTraits::kSomeDiscs || before_.empty())
     return false;
   int num_resting = 0;
   for (int b = 0; b < problem.num_blocks(); ++b) {
-    const double energy =
-        energy_of(problem.mass_values.data() + problem.mass_start[b], problem.block_size(b),
-                  velocities.data() + problem.dof_start[b]);
+    const double energy = energy_of(problem.mass_values.data() + problem.mass_start[b],
+                                    problem.block_size(b), before_.data() + problem.dof_start[b]);
     const double free = measure_diagonal(problem, b);
     num_resting += free < 0 || energy <= kRestingBody * free ? 1 : 0;  // of others nothing is said
   }
@@ -431,7 +429,6 @@ void AutoTeam::settle(const StepProblem& problem, AutoMethod method, bool has_ot
                       StepSolution& solution, double& best, SolverReport& report) {
   const bool is_precise = method == AutoMethod::kBodyNewton || method == AutoMethod::kPreciseNewton;
   if ((best == 0 && is_precise) || !rests(problem, solution)) return;
-  if (hardly_rests(problem, solution.w)) return;
   if (crept_before(problem, traits_of(problem)) &&
       measure_motion(problem, solution.w) > kArrival * measure_motion_before(problem))
     return;

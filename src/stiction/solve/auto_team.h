@@ -70,8 +70,8 @@ class AutoTeam {
   bool moved_before(const StepProblem& problem);
   /// Many contacts of things that were not at rest, at a tolerance where sweeps do.
   bool crept_before(const StepProblem& problem, const AutoTraits& traits);
-  /// Many contacts, at a loose tolerance, of bodies hardly any of which may be at rest.
-  bool hardly_rests(const StepProblem& problem, std::span<const double> velocities);
+  /// Many bodies, of which hardly any were at rest.
+  bool hardly_rested_before(const StepProblem& problem, const AutoTraits& traits);
   double measure_motion_before(const StepProblem& problem);
   /// The energy of velocities, as a share of that which the bodies would have without impulses.
   double measure_motion(const StepProblem& problem, std::span<const double> velocities);
