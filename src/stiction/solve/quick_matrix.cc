@@ -121,7 +121,10 @@ void QuickMatrix::eliminate_leaf(Unit& unit, const Local& D) {
       for (int k = 0; k < kDim; ++k) A[kDim * a + b] += D[3 * a + k] * W[kDim * k + b];
     }
   int swap[kDim];
-  if (!factor_lu(A, kDim, swap)) is_finite_ = false;
+  if (!factor_lu(A, kDim, swap)) {
+    is_finite_ = false;
+    return;
+  }
   for (int b = 0; b < kDim; ++b) {
     double* const column = unit.K.data() + 3 * std::ptrdiff_t{b};
     for (int a = 0; a < kDim; ++a) column[a] = D[3 * a + b];
