@@ -12,8 +12,9 @@ namespace {
 /// A contact whose gap is below this share of the way that forces alone would move it in the step
 /// counts as touching: a body at rest on another keeps its contact although rounding lifts it off
 /// by 1e-19 m. Of order h², hence without effect on the order of a scheme. Of the way in any
-/// direction, not only along the normal: bricks side by side that gravity does not move towards each
-/// other have gaps of rounding, too, and a wall whose contacts come and go with these does not rest.
+/// direction, not only along the normal: bricks side by side that gravity does not move towards
+/// each other have gaps of rounding, too, and a wall whose contacts come and go with these does not
+/// rest.
 constexpr double kTouchingShare = 1e-6;
 
 /// The certificate forgives the root of its tolerance in velocities, (T23): what a step with such

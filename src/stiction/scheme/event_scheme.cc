@@ -495,9 +495,12 @@ void EventScheme::count_event(const Context& c, const StepEvent& event) {
 double EventScheme::finish_without_events(const Context& c, double remaining) {
   c.result.events.push_back({.kind = EventKind::kFloor, .time = state_.t, .contact = -1});
   State& next = attempts_[kTrial].end;
-  const PositionLevelStep::Report report = fallback_.step(
-      c.model, state_, status_, remaining, {.is_nonlinear = true, .keeps_penetration = true},
-      forces_, c.solve, next, reader_, c.result);
+  const PositionLevelStep::Report report =
+      fallback_.step(c.model, state_, status_, remaining,
+                     {.is_nonlinear = true,
+                      .keeps_penetration = true,
+                      .touching = options_.events.contact_tolerance},
+                     forces_, c.solve, next, reader_, c.result);
   if (report.is_linear) ++c.result.linear_steps;
   last_problem_ = &fallback_.problem();
   compute_spring_targets(c, next.v, remaining);

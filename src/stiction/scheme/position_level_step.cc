@@ -23,12 +23,12 @@ constexpr double kMinDamping = 1.0 / 64;
 
 /// By the gaps at the prediction.
 void PositionLevelStep::choose_contacts(const ContactModel& model,
-                                        const std::vector<ContactStatus>& closed) {
+                                        const std::vector<ContactStatus>& closed, double touching) {
   is_active_.assign(model.num_contacts(), 0);
   active_.clear();
   for (int j = 0; j < model.num_contacts(); ++j) {
     const bool was_closed = !closed.empty() && closed[j] != ContactStatus::kOpen;
-    if (is_suppressed_[j] || (!was_closed && prediction_gaps_[j] >= 0)) continue;
+    if (is_suppressed_[j] || (!was_closed && prediction_gaps_[j] > touching)) continue;
     is_active_[j] = 1;
     active_.push_back(j);
   }
@@ -156,7 +156,7 @@ const StepSolution& PositionLevelStep::iterate(const ContactModel& model, const 
   const ContactModel::GapsAt at_prediction{start.t + h, prediction_, prediction_gaps_};
   model.mark_suppressed(at_start, chooses_alternatives ? at_prediction : at_start, is_active_,
                         is_suppressed_);
-  choose_contacts(model, closed);
+  choose_contacts(model, closed, options.touching);
 
   double damping = 1, last_move = 0;
   report.has_converged = true;

@@ -23,6 +23,9 @@ class PositionLevelStep {
     /// within the step, with the velocity that this takes.
     bool keeps_penetration = false;
     bool is_gyroscopic_implicit = false;
+    /// [m] Contacts whose gap at the prediction is no more than this take part: they cost little,
+    /// and what others hold for them would come and go with the rounding of its gap.
+    double touching = 0;
   };
   struct Report {
     int iterations = 1;         // problems solved with different q̂
@@ -41,7 +44,8 @@ class PositionLevelStep {
   const StepProblem& problem() const { return assembly_.problem(); }
 
  private:
-  void choose_contacts(const ContactModel& model, const std::vector<ContactStatus>& closed);
+  void choose_contacts(const ContactModel& model, const std::vector<ContactStatus>& closed,
+                       double touching);
   const StepSolution& iterate(const ContactModel& model, const State& start,
                               const std::vector<ContactStatus>& closed, double h,
                               const Options& options, bool chooses_alternatives, StepForces& forces,

@@ -41,7 +41,8 @@ void StewartTrinkleScheme::step(const ContactModel& model, const State& start,
     const PositionLevelStep::Report report =
         step_.step(model, start, memory.contacts, h,
                    {.is_nonlinear = options_.nonlinear,
-                    .is_gyroscopic_implicit = options_.gyroscopic == GyroscopicTerm::kImplicit},
+                    .is_gyroscopic_implicit = options_.gyroscopic == GyroscopicTerm::kImplicit,
+                    .touching = options_.events.contact_tolerance},
                    forces_, solve, result.end, reader_, result);
     result.iterations = report.iterations;
     result.linear_steps = report.is_linear ? 1 : 0;
