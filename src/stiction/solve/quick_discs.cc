@@ -198,6 +198,7 @@ void QuickDiscs::set_compliance(Unit& unit) const {
   double omega = 0;
   for (int a = 0; a < unit.dim; ++a) omega = std::max(omega, own[a]);
   unit.root = std::sqrt(omega + unit.compliance[0]);
+  unit.effective_mass = 1 / (omega + unit.compliance[0]);
   unit.epsilon_along = kCompliance * omega;
   unit.epsilon = std::max(unit.epsilon_along, unit.compliance[0]);
 }
@@ -237,10 +238,9 @@ void QuickDiscs::compute_velocity_at(Unit& unit) const {
 /// What x̂ and the velocities that it gives say together, by the natural map of the laws (T2)–(T4)
 /// with the mobility of the unit: what slides fast is not held by friction that is a bit too small.
 void QuickDiscs::guess_status(Unit& unit) {
-  const double effective_mass = 1 / (unit.root * unit.root);
   Local z = {};
   for (int a = 0; a < unit.dim; ++a)
-    z[a] = unit.before[a] - effective_mass * (unit.u[a] + unit.compliance[a] * unit.before[a]);
+    z[a] = unit.before[a] - unit.effective_mass * (unit.u[a] + unit.compliance[a] * unit.before[a]);
   unit.x = unit.before;
   if (!unit.is_contact) {
     unit.status = z[0] > unit.lower && z[0] < unit.upper ? Status::kHolds : Status::kOff;
@@ -248,9 +248,9 @@ void QuickDiscs::guess_status(Unit& unit) {
     return;
   }
   unit.status = z[0] > 0 ? Status::kHolds : Status::kOff;
-  if (unit.dim == 1 || !(z[0] > 0) || length(z[1], z[2]) <= unit.mu * z[0]) return;
-  begin_slip(unit, z);
-  turn_slip(unit);
+  if (unit.dim == 1 || !(z[0] > 0) || is_within(z, unit.mu)) return;
+  unit.status = Status::kSlides;
+  if (!turn_slip(unit)) begin_slip(unit, z);
 }
 
 QuickDiscs::Local QuickDiscs::held_impulse(const Unit& unit) {
@@ -273,6 +273,12 @@ void QuickDiscs::respond(Unit& unit) {
   }
 }
 
+/// Whether an impulse that presses is in the cone.
+bool QuickDiscs::is_within(const Local& x, double mu) {
+  const double most = mu * x[0];
+  return x[1] * x[1] + x[2] * x[2] <= most * most;
+}
+
 /// A contact begins to slip against the friction that would hold it.
 void QuickDiscs::begin_slip(Unit& unit, const Local& held) {
   const double friction = length(held[1], held[2]);
@@ -285,24 +291,27 @@ void QuickDiscs::begin_slip(Unit& unit, const Local& held) {
 /// friction holds it.
 bool QuickDiscs::may_rest(const Unit& unit) {
   constexpr double kSlow = 3;
-  return length(unit.u[1], unit.u[2]) <= kSlow * unit.epsilon_along * unit.mu * unit.x[0];
+  const double slow = kSlow * unit.epsilon_along * unit.mu * unit.x[0];
+  return slow >= 0 && unit.u[1] * unit.u[1] + unit.u[2] * unit.u[2] <= slow * slow;
 }
 
 /// t of the velocities at hand; of what may rest, where these have no direction, that of the
-/// impulse x̂ − u/ε that would hold it. Of what slips it is the same in the end.
-void QuickDiscs::turn_slip(Unit& unit) {
+/// impulse x̂ − u/ε that would hold it. Of what slips it is the same in the end. False, with nothing
+/// done, where there is no direction.
+bool QuickDiscs::turn_slip(Unit& unit) {
   if (may_rest(unit)) {
     const Local held = held_impulse(unit);
     const double friction = length(held[1], held[2]);
-    if (!(friction > 0)) return;
+    if (!(friction > 0)) return false;
     unit.slip = {-held[1] / friction, -held[2] / friction};
     unit.slip_speed = unit.epsilon_along * friction;
-    return;
+    return true;
   }
   const double speed = length(unit.u[1], unit.u[2]);
-  if (!(speed > 0)) return;
+  if (!(speed > 0)) return false;
   unit.slip = {unit.u[1] / speed, unit.u[2] / speed};
   unit.slip_speed = speed;
+  return true;
 }
 
 /// Whether a unit does what its status says, which is changed if not.
@@ -338,17 +347,17 @@ bool QuickDiscs::review_contact(Unit& unit) {
     return false;
   }
   if (unit.status == Status::kHolds) {
-    if (unit.dim == 1 || length(held[1], held[2]) <= unit.mu * held[0]) return true;
+    if (unit.dim == 1 || is_within(held, unit.mu)) return true;
     begin_slip(unit, held);
     return false;
   }
-  const bool sticks = may_rest(unit) ? length(held[1], held[2]) <= unit.mu * held[0]
+  const bool sticks = may_rest(unit) ? is_within(held, unit.mu)
                                      : unit.u[1] * unit.slip[0] + unit.u[2] * unit.slip[1] < 0;
   if (sticks) {
     unit.status = Status::kHolds;
     return false;
   }
-  turn_slip(unit);
+  (void)turn_slip(unit);
   return true;
 }
 
@@ -459,7 +468,7 @@ double QuickDiscs::settle(const StepProblem& problem) {
         error = std::max(error, std::abs(unit.u[a] + unit.compliance[a] * unit.x[a]));
     if (unit.status == Status::kSlides) {
       const std::array<double, 2> slip = unit.slip;
-      turn_slip(unit);
+      (void)turn_slip(unit);
       const double turn = length(unit.slip[0] - slip[0], unit.slip[1] - slip[1]);
       error = std::max(error, unit.mu * unit.x[0] * turn * unit.root * unit.root);
     }

@@ -56,6 +56,7 @@ class QuickDiscs {
     double mu = 0;
     double epsilon = 0, epsilon_along = 0;  // ε of the row or normal, of tangents
     double root = 0;                        // √ω
+    double effective_mass = 0;              // 1/ω
     std::array<double, 2> slip = {};        // t
     double slip_speed = 0;                  // ‖u_T‖ where t comes from; zero: t is given
     Local before = {};                      // x̂
@@ -76,7 +77,8 @@ class QuickDiscs {
   static Local held_impulse(const Unit& unit);
   static void respond(Unit& unit);
   static bool may_rest(const Unit& unit);
-  static void turn_slip(Unit& unit);
+  static bool turn_slip(Unit& unit);
+  static bool is_within(const Local& x, double mu);
   static bool review(Unit& unit);
   static bool review_row(Unit& unit);
   static bool review_contact(Unit& unit);
