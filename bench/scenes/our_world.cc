@@ -65,8 +65,8 @@ class OurWorld final : public SceneWorld {
                                         .tolerance = settings.tolerance,
                                         .friction = FrictionSection::disc(),
                                         .on_failure = OnFailure::kAcceptAndFlag,
-                                        .sleep = false,         // nothing sleeps in the others
-                                        .times_stages = false,  // nor do they time themselves
+                                        .sleep = false,        // nothing sleeps in the others
+                                        .times_steps = false,  // nor do they time themselves
                                         .collision = {.num_threads = settings.num_threads}}) {}
 
   void step() override {

@@ -174,7 +174,7 @@ void Simulation::make_stage() {
     solver_ = std::move(resting);
   }
   stage_ = SolveStage(*solver_, options_.tolerance, model_.workers().get());
-  stage_.set_timed(options_.times_stages);
+  stage_.set_timed(options_.times_steps);
 }
 
 const StepProblem& Simulation::last_problem() const {
@@ -362,18 +362,18 @@ void Simulation::add_stage_times() {
 bool Simulation::try_step(double h) {
   const FlushedDenormals flushed;
   const Deadline deadline(options_.budget);
-  watch_ = Stopwatch();
+  watch_ = Stopwatch(is_timed());
   const SchemeMemory* before = nullptr;
   model_.detect(state_, h, scheme_->wants_alternatives());
   wake_met(h);
   for (int surprises = 0, looks = 0;; ++surprises) {
-    if (options_.times_stages) attempt_times_.detect += watch_.lap();
+    if (options_.times_steps) attempt_times_.detect += watch_.lap();
     stage_.begin_step(deadline);
     if (sleepers_)
       sleepers_->begin_step(model_, state_, summary_.steps % kStepsPerLook == kStepsPerLook - 1);
     before = &recall();
     scheme_->step(model_, state_, *before, h, stage_, attempt());
-    if (options_.times_stages) add_stage_times();
+    if (options_.times_steps) add_stage_times();
     if (sleepers_ && sleepers_->wake_changed(model_, taken().memory)) {
       model_.detect_again(state_, h);
       wake_met(h);
@@ -475,6 +475,7 @@ void Simulation::accept_step(double h, bool is_flagged) {
   summarize_step();
   if (sleepers_) sleepers_->settle(model_, stage_, state_, taken());
   for (StepObserver* observer : observers_) notify(*observer);
+  if (!is_timed()) return;
   attempt_times_.other += watch_.lap();
   summary_.times.add(attempt_times_);
   summary_.step_walls.add(attempt_times_.total());

@@ -47,9 +47,9 @@ struct SimulationOptions {
   /// Leaves out of the steps what is at rest to rounding, until something changes (T37). Schemes
   /// that cannot do so say it in notes().
   bool sleep = false;
-  /// Whether StepTimes tells stages apart; otherwise all of a step is `other`. Four looks at the
-  /// clock, 3 % of a step of one box.
-  bool times_stages = true;
+  /// Whether steps and their stages are timed; otherwise StepTimes are zero, but for whole steps
+  /// where there is a budget. Six looks at the clock, 5 % of a step of one box.
+  bool times_steps = true;
   SteppingOptions stepping{};
   CollisionOptions collision{};
 };
@@ -215,6 +215,7 @@ class Simulation {
   void forget_last_step();
   bool try_step(double h);
   void add_stage_times();
+  bool is_timed() const { return options_.times_steps || options_.budget > 0; }
   bool meets_hidden_overlaps(double h, bool may_repeat);
   /// The step taken: its `end` is in state_, its `memory` serves the next step.
   StepResult& taken() { return results_[taken_place_]; }
