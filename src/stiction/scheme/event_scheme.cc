@@ -17,8 +17,10 @@ constexpr double kStepRounding = 1e-14;
 /// contacts that close together are located one after the other.
 constexpr int kShortEvents = 8;
 
-/// Nor does a step with this many events go on locating them, however far they are apart.
-constexpr std::size_t kMaxEvents = 10000;
+/// Nor does a step with this many events go on locating them, however far they are apart, and so
+/// many for every contact: in a heap that jams contacts may stick and slip in turn for ever, each
+/// time with a problem that takes milliseconds.
+constexpr std::size_t kManyEvents = 100, kEventsPerContact = 10;
 
 /// Of the way that a gap goes in a substep, what may be left of it where it closes: far more than
 /// the tolerance of time leaves. What is left beyond, the motion jumps over as the substep grows,
@@ -56,10 +58,11 @@ void EventScheme::step(const ContactModel& model, const State& start, const Sche
   const Context c{model, solve, result};
   begin(c, start, memory, h);
   if (h == 0) strike(c, find_fastest_approach(c, 0), {.has_to_succeed = true});
+  const std::size_t most_events = kManyEvents + kEventsPerContact * model.num_contacts();
   double remaining = h;
   while (remaining > kStepRounding * h) {
     strike_approaching(c, remaining);
-    if (num_short_ > max_short_ || result.events.size() > kMaxEvents)
+    if (num_short_ > max_short_ || result.events.size() > most_events)
       remaining -= finish_without_events(c, remaining);
     else if (options_.error_control.tolerance > 0)
       remaining -= advance_with_control(c, remaining);
@@ -400,6 +403,30 @@ bool EventScheme::is_flight(const Context& c, const Attempt& attempt, const Coll
   return std::abs(end_gaps_[j]) <= 0.5 * height;
 }
 
+/// When the margin, which is negative after `length`, becomes so; none if not before `time`, and 0
+/// if before the floor. Where contacts stick and slip in turn nearly all are of the last kind, and
+/// a search to the tolerance takes a hundred problems.
+template <class Margin>
+std::optional<double> EventScheme::find_transition(const Margin& margin, double length,
+                                                   double time) const {
+  if (!(time > 0)) return std::nullopt;
+  RootBracket bracket{.low = 0, .high = length};
+  double at_low = 1, at_high = -1;
+  if (time < length) {
+    at_high = margin(time);
+    if (at_high >= 0) return std::nullopt;
+    bracket.high = time;
+  }
+  if (floor_ < bracket.high) {
+    const double at_floor = margin(floor_);
+    if (at_floor < 0) return 0;
+    at_low = std::min(at_floor, at_low);  // which may be infinite
+    bracket.low = floor_;
+  }
+  bracket = find_root(margin, bracket, at_low, at_high, options_.events.time_tolerance * length);
+  return bracket.low < floor_ ? 0 : bracket.low;
+}
+
 /// Looks for a transition before `time`; if there is one, takes it and sets `time` to when it was.
 bool EventScheme::take_transition(const Context& c, Attempt& attempt, double& time) {
   const auto substep = [&](const Attempt& a) {
@@ -411,11 +438,9 @@ bool EventScheme::take_transition(const Context& c, Attempt& attempt, double& ti
     run(c, state_, length, trial);
     return watch_.margin(substep(trial));
   };
-  const double tolerance = options_.events.time_tolerance * attempt.length;
-  const RootBracket bracket =
-      find_root(margin, {.low = 0, .high = attempt.length}, 1, -1, tolerance);
-  if (bracket.low >= time) return false;  // the collision comes first
-  time = bracket.low < floor_ ? 0 : bracket.low;
+  const std::optional<double> when = find_transition(margin, attempt.length, time);
+  if (!when) return false;  // the collision comes first
+  time = *when;
   if (time > 0) {
     run(c, state_, time, attempt);
     accept(c, attempt, time);

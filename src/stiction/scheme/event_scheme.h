@@ -93,6 +93,8 @@ class EventScheme final : public Scheme {
   Collision find_closing(const Context& c, RootBracket bracket, double gap_low, double gap_high,
                          Inactive which, Attempt& attempt);
   bool stores_energy(const Context& c, const Attempt& attempt, double time);
+  template <class Margin>
+  std::optional<double> find_transition(const Margin& margin, double length, double time) const;
   bool take_transition(const Context& c, Attempt& attempt, double& time);
   bool is_flight(const Context& c, const Attempt& attempt, const Collision& collision);
   void strike(const Context& c, int contact, ImpactStage::Rule rule = {});
