@@ -183,6 +183,20 @@ TEST_F(RunStepping, BadToleranceOfEventsIsShownInTheScene) {
   }
 }
 
+TEST_F(RunStepping, SleepIsAsTheSceneSaysUnlessTheCommandLineSaysSo) {
+  const auto sleeps = [&](const std::string& scene, std::vector<std::string> options = {}) {
+    return run_json(scene, std::move(options))["sleep"]["is_on"].get<bool>();
+  };
+  const std::string on = ball("\"sleep\": true");
+  EXPECT_TRUE(sleeps(on));
+  EXPECT_TRUE(sleeps(on, {"--sleep"}));
+  EXPECT_FALSE(sleeps(on, {"--no-sleep"}));
+  const std::string off = ball("\"sleep\": false");
+  EXPECT_FALSE(sleeps(off));
+  EXPECT_TRUE(sleeps(off, {"--sleep"}));
+  EXPECT_FALSE(sleeps(off, {"--no-sleep"}));
+}
+
 TEST_F(RunStepping, ContradictoryStartIsRefusedOrProjected) {
   // A pendulum of length 1 at (1.1, 0), pulled outwards.
   const std::string scene = scene_file(

@@ -36,6 +36,14 @@ CLI::Validator count() {
   return finite_number("an integer > 0", [](double x) { return x >= 1 && x == std::floor(x); });
 }
 
+/// A flag `--x,!--no-x` that has no value unless it is given. (CLI11 itself takes an optional for a
+/// count of flags, and sets it to none of them where the flag is absent.)
+void add_switch(CLI::App& command, const std::string& names, std::optional<bool>& value,
+                const std::string& description) {
+  command.add_flag_function(
+      names, [&value](std::int64_t balance) { value = balance > 0; }, description);
+}
+
 /// How to simulate.
 void add_settings(CLI::App& command, RunOptions& options) {
   command.add_option("--scheme", options.scheme, "time-stepping scheme (stiction list schemes)")
@@ -73,8 +81,8 @@ void add_stepping(CLI::App& command, RunOptions& options) {
                    "scheme spook: iterate every step to its end");
   command.add_flag("--project-start", options.projects_start,
                    "move the start to where constraints, gaps and velocities agree");
-  command.add_flag("--sleep,!--no-sleep", options.sleeps,
-                   "leave out what is at rest to rounding, until something changes");
+  add_switch(command, "--sleep,!--no-sleep", options.sleeps,
+             "leave out what is at rest to rounding, until something changes");
 }
 
 /// What is written where.
