@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -15,6 +16,7 @@
 #include "arrays.h"
 #include "model_handle.h"
 #include "stiction/app/simulation_options.h"
+#include "stiction/base/worker_pool.h"
 #include "stiction/record/recording_memory.h"
 #include "stiction/record/recording_observer.h"
 #include "stiction/sim/simulation.h"
@@ -127,7 +129,8 @@ py::list batch(const ModelHandle& model, const std::vector<Pairs>& variations,
   std::vector<Job> jobs(variations.size());
   for (std::size_t i = 0; i < jobs.size(); ++i)
     for (const auto& [path, value] : variations[i]) jobs[i].overrides.push_back({path, value});
-  const int num_threads = std::min(workers, std::max(1, static_cast<int>(jobs.size())));
+  const int num_threads =
+      std::min({workers, kMaxThreads, std::max(1, static_cast<int>(jobs.size()))});
   run_all(model, {.duration = duration, .every = every}, num_threads, jobs);
   py::list results;
   for (Job& job : jobs) {

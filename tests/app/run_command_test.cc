@@ -120,7 +120,7 @@ TEST_F(RunCommand, BadOptionsAreRefusedBeforeAnythingIsWritten) {
       {{"--tol", "inf"}, "--tol: is 'inf', must be a finite number > 0\n"},
       {{"--every", "0"}, "--every: is '0', must be an integer > 0\n"},
       {{"--every", "2.5"}, "--every: is '2.5', must be an integer > 0\n"},
-      {{"--threads", "0"}, "--threads: is '0', must be an integer > 0\n"},
+      {{"--threads", "0"}, "--threads: is '0', must be an integer from 1 to 1024\n"},
       {{"--on-failure", "ignore"},
        "--on-failure: ignore not in {reject,retry-smaller,accept-and-flag}"},
       {{"--dump-step", "5"}, "--dump-step requires --dump"},

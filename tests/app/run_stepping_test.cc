@@ -160,6 +160,8 @@ TEST_F(RunStepping, BadOptionsAreRefusedBeforeAnythingIsWritten) {
       {{"--error-tol", "nan"}, "--error-tol: is 'nan', must be a finite number >= 0\n"},
       {{"--on-failure", "stop"},
        "--on-failure: stop not in {reject,retry-smaller,accept-and-flag}"},
+      {{"--threads", "0"}, "--threads: is '0', must be an integer from 1 to 1024\n"},
+      {{"--threads", "40000"}, "--threads: is '40000', must be an integer from 1 to 1024\n"},
   };
   for (const auto& [options, message] : cases) {
     SCOPED_TRACE(message);

@@ -2,15 +2,21 @@
 #include "stiction/base/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "stiction/base/error.h"
+#include "tests/sanitizers.h"
 
 namespace stiction {
 namespace {
@@ -129,9 +135,48 @@ TEST(WorkerPool, RunNumbersCoversAllOfThem) {
     }
 }
 
-TEST(WorkerPool, RefusesToHaveNoThread) {
-  EXPECT_THROW(WorkerPool(0), InputError);
-  EXPECT_THROW(WorkerPool(-2), InputError);
+std::string message_of(int num_threads) {
+  try {
+    const WorkerPool pool(num_threads);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(WorkerPool, RefusesToHaveNoThreadOrFarTooMany) {
+  for (const int num_threads : {0, -2, kMaxThreads + 1, 40000, 100000})
+    EXPECT_EQ(message_of(num_threads), "num_threads is " + std::to_string(num_threads) +
+                                           ", must be at least 1 and at most 1024");
+}
+
+/// Addresses for the stacks of a few threads more than there are. In a process of its own, which
+/// ends with 0 if all is well.
+[[noreturn]] void ask_for_too_many_threads() {
+  constexpr int kThreads = 200;
+  constexpr rlim_t kStacks = 10;
+  pthread_attr_t attributes;
+  std::size_t stack = 0;
+  pthread_attr_init(&attributes);
+  pthread_attr_getstacksize(&attributes, &stack);
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t used = static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  const rlimit limit{.rlim_cur = used + kStacks * stack, .rlim_max = RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(1);
+  const std::string message = message_of(kThreads);
+  if (!message.starts_with("num_threads is 200, the system lets this process have ")) _exit(2);
+  // Those that had begun have ended, and gave their stacks back.
+  WorkerPool few(2);
+  std::atomic<int> num_done = 0;
+  few.run(10, [&](int, int) { ++num_done; });
+  _exit(num_done == 10 ? 0 : 3);
+}
+
+TEST(WorkerPoolDeathTest, SaysSoWhereTheSystemRefusesAThread) {
+  if (testing::kHasSanitizers) GTEST_SKIP() << "sanitizers take all addresses there are";
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(ask_for_too_many_threads(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

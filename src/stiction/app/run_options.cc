@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stiction/app/scene_loading.h"
+#include "stiction/base/worker_pool.h"
 #include "stiction/scene/stepping_reader.h"
 #include "stiction/scheme/scheme.h"
 #include "stiction/solve/solvers.h"
@@ -14,7 +15,7 @@ namespace stiction {
 namespace {
 
 /// Checks a number of the command line. (CLI11's own checks let NaN pass.)
-CLI::Validator finite_number(const char* range, bool (*is_good)(double)) {
+CLI::Validator finite_number(const std::string& range, bool (*is_good)(double)) {
   return {[=](const std::string& text) -> std::string {
             double value = 0;
             if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && is_good(value))
@@ -34,6 +35,11 @@ CLI::Validator at_least_0() {
 
 CLI::Validator count() {
   return finite_number("an integer > 0", [](double x) { return x >= 1 && x == std::floor(x); });
+}
+
+CLI::Validator thread_count() {
+  return finite_number(fmt::format("an integer from 1 to {}", kMaxThreads),
+                       [](double x) { return x >= 1 && x <= kMaxThreads && x == std::floor(x); });
 }
 
 /// A flag `--x,!--no-x` that has no value unless it is given. (CLI11 itself takes an optional for a
@@ -146,7 +152,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--threads", options.threads,
                   "threads for contacts and islands; results are the same for any number")
-      ->check(count());
+      ->check(thread_count());
   command
       .add_option("--budget", options.budget,
                   "wall time for a step [ms]: solvers stop at it with their best answer")

@@ -55,7 +55,7 @@ struct CollisionOptions {
   /// Other directions that might separate two solids within the step, beside the best one: the gaps
   /// of the one that separates most count.
   bool alternatives = true;
-  int num_threads = 1;  // ≥ 1; results are the same for any number
+  int num_threads = 1;  // in [1, kMaxThreads]; results are the same for any number
 };
 
 struct SteppingOptions {

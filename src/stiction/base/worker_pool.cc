@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <system_error>
 
 #include "stiction/base/error.h"
 #include "stiction/base/flushed_denormals.h"
@@ -44,15 +45,26 @@ bool look_out_for(const Condition& is_true) {
 }  // namespace
 
 WorkerPool::WorkerPool(int num_threads) {
-  if (num_threads < 1)
-    throw InputError(fmt::format("num_threads is {}, must be at least 1", num_threads));
+  static_assert(kMaxThreads <= static_cast<int>(kOthers), "the gate counts them");
+  if (num_threads < 1 || num_threads > kMaxThreads)
+    throw InputError(fmt::format("num_threads is {}, must be at least 1 and at most {}",
+                                 num_threads, kMaxThreads));
   shares_ = std::make_unique<Share[]>(num_threads);
   threads_.reserve(static_cast<std::size_t>(num_threads) - 1);
-  for (int worker = 1; worker < num_threads; ++worker)
-    threads_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (int worker = 1; worker < num_threads; ++worker)
+      threads_.emplace_back([this, worker] { work(worker); });
+  } catch (const std::system_error& error) {
+    const int num_begun = this->num_threads();
+    end_threads();  // there is no destructor of what was not constructed
+    throw InputError(fmt::format("num_threads is {}, the system lets this process have {}: {}",
+                                 num_threads, num_begun, error.code().message()));
+  }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { end_threads(); }
+
+void WorkerPool::end_threads() {
   stops_ = true;
   { const std::lock_guard lock(mutex_); }
   job_posted_.notify_all();

@@ -18,11 +18,16 @@
 
 namespace stiction {
 
+/// Above the cores of any machine at hand: threads that look out for jobs help only while each of
+/// them has a core, and thousands of them bring a machine to a stop.
+inline constexpr int kMaxThreads = 1024;
+
 /// The thread that calls run() is worker 0 and works too; one thread means no others. run() is for
 /// one caller at a time, not for tasks, and allocates nothing. Tasks must not throw.
 class WorkerPool {
  public:
-  /// Throws InputError unless num_threads ≥ 1.
+  /// Throws InputError unless 1 ≤ num_threads ≤ kMaxThreads, and where the system does not let this
+  /// process have so many; those begun have ended then.
   explicit WorkerPool(int num_threads = 1);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -48,6 +53,7 @@ class WorkerPool {
     const void* context = nullptr;
     void (*call)(const void* context, int number, int worker) = nullptr;
   };
+  void end_threads();
   void run_shared(int num_tasks, Job job);
   void work(int worker);
   bool enter(std::uint64_t& last_round);
