@@ -199,6 +199,19 @@ TEST_F(RunStepping, SleepIsAsTheSceneSaysUnlessTheCommandLineSaysSo) {
   EXPECT_FALSE(sleeps(off, {"--no-sleep"}));
 }
 
+TEST_F(RunStepping, OptionsThatTheSchemeDoesNotReadAreNoted) {
+  const std::string note =
+      "projection does not change steps in moreau, only in anitescu-potra, "
+      "linearly-implicit-euler, "
+      "trapezoidal-1, trapezoidal-2";
+  const std::string scene = ball("\"scheme\": \"moreau\"");
+  EXPECT_EQ(stiction({"run", scene, "--projection", "on"}).err, "stiction: note: " + note + "\n");
+  EXPECT_EQ(run_json(scene, {"--projection", "on"})["notes"], Json::array({note}));
+  EXPECT_EQ(stiction({"run", scene, "--projection", "off"}).err, "");
+  EXPECT_EQ(stiction({"check", ball("\"projection\": true")}).err,
+            "stiction: note: " + note + "\n");
+}
+
 TEST_F(RunStepping, ContradictoryStartIsRefusedOrProjected) {
   // A pendulum of length 1 at (1.1, 0), pulled outwards.
   const std::string scene = scene_file(

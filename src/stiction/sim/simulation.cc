@@ -9,6 +9,7 @@
 #include "stiction/base/flushed_denormals.h"
 #include "stiction/base/text.h"
 #include "stiction/scheme/projection.h"
+#include "stiction/scheme/unused_options.h"
 #include "stiction/sim/accumulated_slip.h"
 #include "stiction/sim/mechanism.h"
 #include "stiction/solve/solvers.h"
@@ -228,6 +229,8 @@ void Simulation::project_start() {
 std::vector<std::string> Simulation::notes() const {
   std::vector<std::string> notes = scheme_->notes(model_);
   for (std::string& note : model_.notes()) notes.push_back(std::move(note));
+  for (std::string& note : describe_unused_options(scheme_->name(), options_.stepping))
+    notes.push_back(std::move(note));
   if (options_.sleep && !sleepers_)
     notes.push_back(fmt::format(
         "nothing sleeps: {}{} may move what is at rest by rounding; moreau, stewart-trinkle and "
