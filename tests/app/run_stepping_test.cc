@@ -212,6 +212,28 @@ TEST_F(RunStepping, OptionsThatTheSchemeDoesNotReadAreNoted) {
             "stiction: note: " + note + "\n");
 }
 
+TEST_F(RunStepping, TimesTellDirectStagesFromSweepsWhereTheSolverHasThem) {
+  // Logs that rub: normals and friction depend on each other.
+  const std::vector<std::string> options = {"--duration", "0.1", "--on-failure", "accept-and-flag",
+                                            "--no-recording"};
+  const auto run_with = [&](const std::string& solver, const std::string& format) {
+    std::vector<std::string> arguments = {"run", example("log-pile"), "--solver", solver};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    if (!format.empty()) arguments.push_back(format);
+    return stiction(arguments).out;
+  };
+  const Json split = parse_json(run_with("direct-iterative-once", "--json"))["times"];
+  EXPECT_GT(split["solve_direct_s"], 0);
+  EXPECT_GT(split["solve_sweeps_s"], 0);
+  EXPECT_LE(split["solve_direct_s"].get<double>() + split["solve_sweeps_s"].get<double>(),
+            split["solve_s"].get<double>());
+  const Json whole = parse_json(run_with("auto", "--json"))["times"];
+  EXPECT_EQ(whole["solve_direct_s"], 0);
+  EXPECT_EQ(whole["solve_sweeps_s"], 0);
+  EXPECT_NE(run_with("direct-iterative-once", "").find(" % (direct "), std::string::npos);
+  EXPECT_EQ(run_with("auto", "").find(" % (direct "), std::string::npos);
+}
+
 TEST_F(RunStepping, ContradictoryStartIsRefusedOrProjected) {
   // A pendulum of length 1 at (1.1, 0), pulled outwards.
   const std::string scene = scene_file(

@@ -7,6 +7,7 @@
 
 #include "stiction/base/error.h"
 #include "stiction/base/random.h"
+#include "stiction/base/stopwatch.h"
 #include "stiction/problem/certificate.h"
 #include "stiction/solve/direct_iterative_friction.h"
 #include "stiction/solve/lemke_solver.h"
@@ -120,6 +121,22 @@ TEST(DirectIterative, IsTheFixedSchemeOfThePaperAtLooseSettings) {
   EXPECT_EQ(history.joint.size(), 4u);
   EXPECT_EQ(history.normal.size(), 4u);
   EXPECT_EQ(history.energy.size(), 4u);
+}
+
+TEST(DirectIterative, TellsHowLongItsStagesTook) {
+  const StepProblem problem = chain_on_floor(10, 100);
+  StepSolution solution;
+  DirectIterativeSolver direct({.max_rounds = 0});
+  Stopwatch watch;
+  const SolverReport once = direct.solve(problem, solution);
+  EXPECT_GT(once.direct_wall, 0);
+  EXPECT_EQ(once.sweeps_wall, 0);
+  EXPECT_LE(once.direct_wall, watch.lap());
+  DirectIterativeSolver paper({.tolerance = 1e-15, .max_rounds = 1});
+  const SolverReport round = paper.solve(problem, solution);
+  EXPECT_GT(round.direct_wall, 0);
+  EXPECT_GT(round.sweeps_wall, 0);
+  EXPECT_LE(round.direct_wall + round.sweeps_wall, watch.lap());
 }
 
 /// Particles on a floor, joined by rods in the plane of the floor: friction does not reach the

@@ -108,6 +108,8 @@ Json times_object(const RunSummary& summary) {
   return {{"detect_s", times.detect},
           {"assemble_s", times.assemble},
           {"solve_s", times.solve},
+          {"solve_direct_s", times.solve_direct},
+          {"solve_sweeps_s", times.solve_sweeps},
           {"certify_s", times.certify},
           {"other_s", times.other},
           {"step_mean_s", walls.mean()},
@@ -163,10 +165,15 @@ std::string times_line(const RunSummary& summary) {
   const double total = times.total();
   if (!(total > 0)) return {};
   const auto share = [total](double part) { return 100 * part / total; };
+  const bool is_split = times.solve_direct + times.solve_sweeps > 0;
+  const std::string parts = is_split
+                                ? fmt::format(" (direct {:.0f} %, sweeps {:.0f} %)",
+                                              share(times.solve_direct), share(times.solve_sweeps))
+                                : "";
   return fmt::format(
-      "  time       detect {:.0f} %, assemble {:.0f} %, solve {:.0f} %, certify {:.0f} %, other "
+      "  time       detect {:.0f} %, assemble {:.0f} %, solve {:.0f} %{}, certify {:.0f} %, other "
       "{:.0f} %; steps {:.3g} ms median, {:.3g} ms 99th percentile, {:.3g} ms at most\n",
-      share(times.detect), share(times.assemble), share(times.solve), share(times.certify),
+      share(times.detect), share(times.assemble), share(times.solve), parts, share(times.certify),
       share(times.other), 1e3 * walls.quantile(0.5), 1e3 * walls.quantile(0.99), 1e3 * walls.max());
 }
 

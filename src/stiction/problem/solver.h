@@ -27,6 +27,9 @@ struct [[nodiscard]] SolverReport {
   int iterations = 0;      // pivots, sweeps, …
   int stage = 0;           // 0: the first attempt sufficed; k: the k-th fallback
   bool has_answer = true;  // false: the solution is filled with zeros, there is no iterate
+  /// [s] of wall time in the stages of a splitting, for reports; 0 where the solver is none, or
+  /// does not tell. The rest of its time went into preparing and judging.
+  double direct_wall = 0, sweeps_wall = 0;
 };
 
 /// A part of a problem that was solved by itself, with its part of the answer.

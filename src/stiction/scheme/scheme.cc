@@ -76,6 +76,9 @@ void SolveStage::look(const StepProblem& problem, SolverReport& report, const St
   last_asked_ = was_asked ? &problem : nullptr;
   wall_ += watch.lap();
   report_.iterations += report.iterations;
+  if (!was_asked) return;
+  report_.direct_wall += report.direct_wall;
+  report_.sweeps_wall += report.sweeps_wall;
 }
 
 /// Copies of problems take a share of their steps. Those of things that move are seldom asked for

@@ -358,6 +358,8 @@ double Simulation::step(double h) {
 /// Of the scheme and of what it has asked for.
 void Simulation::add_stage_times() {
   attempt_times_.solve += stage_.wall();
+  attempt_times_.solve_direct += stage_.report().direct_wall;
+  attempt_times_.solve_sweeps += stage_.report().sweeps_wall;
   attempt_times_.certify += stage_.certify_wall();
   attempt_times_.assemble += watch_.lap() - stage_.wall() - stage_.certify_wall();
 }

@@ -15,6 +15,8 @@ struct StepTimes {
   double solve = 0;     // the solver, with the certificates that it asks for
   double certify = 0;   // certificates after it
   double other = 0;  // whether anything moved further than expected, ledger, observers, recording
+  // Of `solve`, where the solver is a splitting (SolverReport):
+  double solve_direct = 0, solve_sweeps = 0;
 
   double total() const { return detect + assemble + solve + certify + other; }
   void add(const StepTimes& more) {
@@ -23,6 +25,8 @@ struct StepTimes {
     solve += more.solve;
     certify += more.certify;
     other += more.other;
+    solve_direct += more.solve_direct;
+    solve_sweeps += more.solve_sweeps;
   }
 };
 

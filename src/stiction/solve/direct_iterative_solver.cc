@@ -8,6 +8,7 @@
 #include "stiction/base/deadline.h"
 #include "stiction/base/error.h"
 #include "stiction/base/infinity.h"
+#include "stiction/base/stopwatch.h"
 #include "stiction/solve/direct_iterative_friction.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
 
@@ -35,7 +36,7 @@ DirectIterativeSolver::DirectIterativeSolver(const DirectIterativeOptions& optio
 SolverReport DirectIterativeSolver::solve(const StepProblem& problem, StepSolution& solution) {
   SolverReport report{SolverStatus::kMaxIterations};
   SaddleLdlt::Status status = SaddleLdlt::Status::kNonsymmetric;
-  if (problem.coupling.is_empty()) status = start(problem, solution);
+  if (problem.coupling.is_empty()) status = start(problem, solution, report);
   if (status != SaddleLdlt::Status::kFactored) {
     solution.set_zero(problem);
     report.has_answer = false;
@@ -55,7 +56,8 @@ SolverReport DirectIterativeSolver::solve(const StepProblem& problem, StepSoluti
 }
 
 SaddleLdlt::Status DirectIterativeSolver::start(const StepProblem& problem,
-                                                const StepSolution& solution) {
+                                                const StepSolution& solution,
+                                                SolverReport& report) {
   if (!blocks_.assemble(problem)) return SaddleLdlt::Status::kIndefinite;
   history_.is_direct.clear();
   history_.work.clear();
@@ -80,14 +82,17 @@ SaddleLdlt::Status DirectIterativeSolver::start(const StepProblem& problem,
   is_finite_ = true;
   record(false, 0);
   if (!is_finite_) return SaddleLdlt::Status::kIndefinite;
-  return direct_.prepare(problem, blocks_, state_.x(), velocity_.data());
+  Stopwatch watch;
+  const SaddleLdlt::Status status = direct_.prepare(problem, blocks_, state_.x(), velocity_.data());
+  report.direct_wall += watch.lap();
+  return status;
 }
 
 bool DirectIterativeSolver::iterate(const StepProblem& problem, StepSolution& solution,
                                     SolverReport& report) {
   const Deadline deadline(max_seconds_);
   prepare_acceleration();
-  run_direct();
+  run_direct(report);
   while (!passes(problem, solution)) {
     if (report.iterations == options_.max_rounds || !is_finite_ || deadline.has_passed())
       return false;
@@ -96,8 +101,8 @@ bool DirectIterativeSolver::iterate(const StepProblem& problem, StepSolution& so
       accelerator_.remember(state_.values());
     }
     ++report.iterations;
-    run_sweeps();
-    run_direct();
+    run_sweeps(report);
+    run_direct(report);
   }
   return true;
 }
@@ -130,13 +135,16 @@ bool DirectIterativeSolver::passes(const StepProblem& problem, StepSolution& sol
   return false;
 }
 
-void DirectIterativeSolver::run_direct() {
-  const DirectStage::Report report = direct_.solve(state_.x(), scale_);
+void DirectIterativeSolver::run_direct(SolverReport& report) {
+  Stopwatch watch;
+  const DirectStage::Report stage = direct_.solve(state_.x(), scale_);
+  report.direct_wall += watch.lap();
   state_.refresh(blocks_);
-  record(true, report.rounds);
+  record(true, stage.rounds);
 }
 
-void DirectIterativeSolver::run_sweeps() {
+void DirectIterativeSolver::run_sweeps(SolverReport& report) {
+  Stopwatch watch;
   int sweeps = 0;
   double change = kInfinity;
   while (sweeps < options_.sweeps_per_round && change > kSettled * scale_) {
@@ -151,6 +159,7 @@ void DirectIterativeSolver::run_sweeps() {
                                              : visit<3>(contact));
     }
   }
+  report.sweeps_wall += watch.lap();
   state_.refresh(blocks_);
   record(false, sweeps);
 }

@@ -39,7 +39,7 @@ class DirectIterativeSolver : public Solver {
   explicit DirectIterativeSolver(const DirectIterativeOptions& options = {});
 
   std::string_view name() const override { return "direct-iterative"; }
-  /// `iterations` are rounds.
+  /// `iterations` are rounds; tells how long direct stages and sweeps took.
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
   void set_time_limit(double seconds) override { max_seconds_ = seconds; }
   bool takes_nonsymmetric_masses() const override { return false; }
@@ -56,10 +56,11 @@ class DirectIterativeSolver : public Solver {
   const History& history() const { return history_; }
 
  private:
-  SaddleLdlt::Status start(const StepProblem& problem, const StepSolution& solution);
+  SaddleLdlt::Status start(const StepProblem& problem, const StepSolution& solution,
+                           SolverReport& report);
   bool iterate(const StepProblem& problem, StepSolution& solution, SolverReport& report);
-  void run_direct();
-  void run_sweeps();
+  void run_direct(SolverReport& report);
+  void run_sweeps(SolverReport& report);
   void prepare_acceleration();
   template <int kDim>
   double visit(int contact);
