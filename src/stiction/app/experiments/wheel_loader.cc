@@ -93,7 +93,8 @@ struct Drive {
   double joint_error = 0;     // largest
   double contacts = 0;        // largest number
   double wall_mean = 0;       // [s] of a step
-  LinePlot::Curve joints, bucket;
+  StepTimes times;            // of all steps
+  LinePlot::Curve joints, residuals, bucket;
 };
 
 Drive drive(const std::string& solver, Monitor& monitor) {
@@ -107,11 +108,14 @@ Drive drive(const std::string& solver, Monitor& monitor) {
   const double start = watch.pose("rear").position.x();
   Drive found;
   found.joints.label = solver;
+  found.residuals.label = solver;
   found.bucket.label = solver;
   run_reporting(simulation, kLoaderTime, monitor, [&] {
     const double t = simulation.state().t;
     found.joints.x.push_back(t);
     found.joints.y.push_back(simulation.certificate().joint);
+    found.residuals.x.push_back(t);
+    found.residuals.y.push_back(simulation.certificate().residual());
     found.bucket.x.push_back(t);
     found.bucket.y.push_back(watch.pose("bucket").position.z());
     if (found.carried == 0 && t >= 6.5) {
@@ -124,7 +128,8 @@ Drive drive(const std::string& solver, Monitor& monitor) {
   found.joint_error = simulation.summary().joint_error_max;
   found.contacts = simulation.summary().contacts_max;
   const auto steps = static_cast<double>(simulation.summary().steps);
-  found.wall_mean = simulation.summary().times.total() / steps;
+  found.times = simulation.summary().times;
+  found.wall_mean = found.times.total() / steps;
   return found;
 }
 
@@ -168,6 +173,19 @@ void judge_drive(Result& result, const Drive& found, const std::string& solver) 
                                         "the solver: auto solves every step to 1e-6, where the "
                                         "paper's splitting stops after fifteen sweeps.",
                                         Range::at_least(23.5)}}));
+}
+
+/// Parts of a step; of solvers that are no splitting, those of the solver are not known.
+void add_times(Table& table, const std::string& solver, const StepTimes& times) {
+  const auto share = [&](double part) {
+    const double percent = 100 * part / times.total();
+    return number(percent, fmt::format("{:.0f} %", percent));
+  };
+  const bool is_split = times.solve_direct > 0;
+  table.rows.push_back({label(solver), share(times.detect), share(times.assemble),
+                        share(times.solve), is_split ? share(times.solve_direct) : label("–"),
+                        is_split ? share(times.solve_sweeps) : label("–"), share(times.certify),
+                        share(times.other)});
 }
 
 }  // namespace
@@ -229,6 +247,20 @@ Result run_wheel_loader(Monitor& monitor) {
                    .x_label = "t [s]",
                    .y_label = "‖g‖ [m]",
                    .panels = {{"largest joint error of a step", {}, {}}}};
+  PanelPlot residuals{.title = "Wheel loader: residual",
+                      .x_label = "t [s]",
+                      .y_label = "residual [-]",
+                      .panels = {{"residual of the certificate of a step", {}, {}}}};
+  Table times{.title = "Where the time of a step goes",
+              .columns = {{"solver"},
+                          {"contacts"},
+                          {"rows"},
+                          {"solve"},
+                          {"direct stages"},
+                          {"sweeps"},
+                          {"certificate"},
+                          {"other"}},
+              .rows = {}};
   LinePlot bucket{"Wheel loader: height of the bucket", "t [s]", "z [m]", {}, {}};
   for (const std::string& solver : solvers) {
     if (monitor.is_full())
@@ -238,12 +270,16 @@ Result run_wheel_loader(Monitor& monitor) {
     const Drive found = drive(solver, monitor);
     judge_drive(result, found, solver);
     joints.panels[0].curves.push_back({solver, found.joints.x, found.joints.y});
+    residuals.panels[0].curves.push_back({solver, found.residuals.x, found.residuals.y});
+    add_times(times, solver, found.times);
     bucket.curves.push_back(found.bucket);
   }
   if (!monitor.is_full())
     result.notes.emplace_back(
         "Quick: the drive with the paper's own splitting only; --full adds the exact solver.");
+  result.tables.push_back(std::move(times));
   add_figure(result, "figure-12", "Figure 12: constraint violation over ten seconds.", joints);
+  add_figure(result, "residual", "Residual of every step over ten seconds.", residuals);
   add_figure(result, "bucket", "Height of the bucket.", bucket);
   return result;
 }
