@@ -107,6 +107,7 @@ SceneCase make_sliding() {
     scene.bodies.push_back(box);
   }
   result.error_names = {"way", "between directions", "sideways"};
+  result.judged_from = kSpeed / (kMu * kGravity);
   result.judge = [](const SceneDescription& s,
                     const Trajectory& trajectory) -> std::vector<SceneError> {
     const double expected = kSpeed * kSpeed / (2 * kMu * kGravity);

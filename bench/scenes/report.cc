@@ -90,6 +90,7 @@ nlohmann::json to_json(const TrialResult& trial) {
   return {{"contender", trial.contender},
           {"setting", trial.setting == Setting::kDefault ? "default" : "accurate"},
           {"trouble", trial.trouble},
+          {"remark", trial.remark},
           {"steps", trial.steps},
           {"seconds_mean", to_number(trial.seconds_mean)},
           {"seconds_settled", to_number(trial.seconds_settled)},
@@ -111,6 +112,7 @@ TrialResult trial_from_json(const nlohmann::json& json) {
   trial.contender = json.at("contender");
   trial.setting = json.at("setting") == "default" ? Setting::kDefault : Setting::kAccurate;
   trial.trouble = json.at("trouble");
+  trial.remark = json.at("remark");
   trial.steps = json.at("steps");
   trial.seconds_mean = from_number(json.at("seconds_mean"));
   trial.seconds_settled = from_number(json.at("seconds_settled"));
@@ -162,7 +164,7 @@ std::string to_table(const SceneReport& report) {
                         format_figure(trial.penetration_settled), format_figure(trial.energy_gain),
                         format_figure(trial.energy_end));
     if (!scene.joints.empty()) text += fmt::format("| {} ", format_figure(trial.joint_gap));
-    std::string remarks = trial.trouble;
+    std::string remarks = trial.trouble + trial.remark;  // one of them at most
     if (trial.steps_above_tolerance > 0)
       remarks += fmt::format("{}{} steps above tolerance", remarks.empty() ? "" : "; ",
                              trial.steps_above_tolerance);

@@ -31,6 +31,8 @@ struct SceneCase {
   std::function<std::vector<SceneError>(const SceneDescription&, const Trajectory&)> judge{};
   /// Names of the errors that `judge` returns, for tables of engines that never got there.
   std::vector<std::string> error_names{};
+  /// [s] What `judge` knows is true of no shorter run; 0: of any.
+  double judged_from = 0;
 };
 
 SceneCase make_wall();

@@ -167,6 +167,11 @@ class Run {
     result_.residual = world.residual_max();
     result_.steps_above_tolerance = world.steps_above_tolerance();
     if (result_.steps < num_steps || !case_.judge) return;
+    if (scene_.duration < case_.judged_from) {
+      result_.remark =
+          fmt::format("errors not measured: known from {:.3g} s on", case_.judged_from);
+      return;
+    }
     if (scene_.num_bodies() > kMaxKeptBodies) trajectory_.frames.push_back(bodies_);
     result_.errors = case_.judge(scene_, trajectory_);
   }

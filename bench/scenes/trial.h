@@ -17,6 +17,7 @@ struct TrialResult {
   std::string contender;
   Setting setting = Setting::kDefault;
   std::string trouble{};  // empty: all steps were taken
+  std::string remark{};   // what was not measured, although they were
   int steps = 0;          // taken
   // [s] of the processor, all threads together, per step: over all steps, and from
   // SceneDescription::settled_from on. The least of several runs where one is short.
