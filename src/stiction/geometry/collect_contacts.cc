@@ -5,8 +5,6 @@
 
 #include "stiction/geometry/collision_shape.h"
 #include "stiction/geometry/contact_pair.h"
-#include "stiction/geometry/cylinder_parts.h"
-#include "stiction/geometry/distance.h"
 #include "stiction/geometry/surface_contacts.h"
 
 namespace stiction {
@@ -53,11 +51,6 @@ double tie_of(const CollisionShape& a, const CollisionShape& b) {
   const bool is_curved = a.kind() == ShapeKind::kCylinder || b.kind() == ShapeKind::kCylinder;
   if (is_curved) return std::min(4e-9 * larger, 4e-8 * smaller + 2e-14 * larger);
   return 1e-9 * smaller + std::min(4e-12 * larger, 4e-9 * smaller + 2e-14 * larger);
-}
-
-void collect_ellipsoid_contacts(ContactPair& pair) {
-  append_whole_shapes(pair, compute_distance(pair.a, pair.pose_a, pair.b, pair.pose_b));
-  pair.close_patch(pair.smallest_gap());
 }
 
 void collect_ordered(ContactPair& pair) {

@@ -122,5 +122,7 @@ void collect_polytope_plane_contacts(ContactPair& pair);
 void collect_rounded_contacts(ContactPair& pair);
 /// a is a cylinder; b is a cylinder, a box, a convex or a plane.
 void collect_cylinder_contacts(ContactPair& pair);
+/// One of both is an ellipsoid: b, unless that is a plane.
+void collect_ellipsoid_contacts(ContactPair& pair);
 
 }  // namespace stiction

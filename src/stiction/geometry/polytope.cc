@@ -235,4 +235,15 @@ int Polytope::find_support(const Vector3d& direction, int start) const {
   return best;
 }
 
+bool Polytope::is_over(int face, const Vector3d& point, double margin) const {
+  const auto vertices = vertices_of(face);
+  const int count = static_cast<int>(vertices.size());
+  for (int k = 0; k < count; ++k) {
+    const Vector3d& tail = vertices_[vertices[k]];
+    const Vector3d side = vertices_[vertices[k + 1 < count ? k + 1 : 0]] - tail;
+    if (side.cross(faces_[face].normal).dot(point - tail) > margin * side.norm()) return false;
+  }
+  return true;
+}
+
 }  // namespace stiction

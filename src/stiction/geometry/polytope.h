@@ -76,6 +76,14 @@ class Polytope {
     return normal_table_.find_furthest(direction);
   }
 
+  /// [m] of a point over the plane of a face.
+  double height_over(int face, const Eigen::Vector3d& point) const {
+    return faces_[face].normal.dot(point) - faces_[face].offset;
+  }
+  /// Whether the foot of a point on the plane of a face is in the face. Feet outside by up to
+  /// `margin` [m], measured from the lines of its edges, are taken for in it, too.
+  bool is_over(int face, const Eigen::Vector3d& point, double margin) const;
+
   /// Asks for all its memory ahead of time. Inlined, see prefetch.h.
   [[gnu::always_inline]] void prefetch_all() const { prefetch(memory_.data(), size_); }
 

@@ -117,19 +117,6 @@ class RoundedOverPolytope {
     return make_plane_feature(b_.vertices()[b_.vertices_of(face)[0]], b_.faces()[face].normal);
   }
 
-  /// Whether the foot of a point on the plane of a face is in the face, up to `snap`.
-  bool is_over(int face, const Vector3d& point) const {
-    const auto vertices = b_.vertices_of(face);
-    const int count = static_cast<int>(vertices.size());
-    for (int k = 0; k < count; ++k) {
-      const Vector3d& tail = b_.vertices()[vertices[k]];
-      const Vector3d side = b_.vertices()[vertices[k + 1 < count ? k + 1 : 0]] - tail;
-      if (side.cross(b_.faces()[face].normal).dot(point - tail) > pair_.snap * side.norm())
-        return false;
-    }
-    return true;
-  }
-
   /// The face in the plane, and the ends of the core.
   ConvexPolygon& lay_face(int face) {
     const Vector3d normal = b_.faces()[face].normal;
@@ -155,7 +142,7 @@ class RoundedOverPolytope {
     if (core_.num_ends() == 1) {
       // A ball is over the face if and only if the face has the separation. That alone would take
       // one that is beyond the rim by √(2 d tie), d the distance of its centre, to be over it.
-      if (separation_of(face) >= lowest && is_over(face, ends_[0]))
+      if (separation_of(face) >= lowest && b_.is_over(face, ends_[0], pair_.snap))
         append_end(face, 0, -kInfinity, mark);
       return;
     }
