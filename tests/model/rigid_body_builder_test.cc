@@ -7,6 +7,8 @@
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <set>
+#include <string>
 
 #include "stiction/base/error.h"
 #include "stiction/base/random.h"
@@ -358,6 +360,70 @@ TEST(RigidBodyBuilder, MaterialsThatDifferInNameOnlyShareTheirLaws) {
   EXPECT_DOUBLE_EQ(mu_of(1, 2999), 0.64);
   EXPECT_DOUBLE_EQ(mu_of(0, 2999), 0.4);
   EXPECT_DOUBLE_EQ(mu_of(1, 2998), 0.4);
+}
+
+// A law that nothing can meet by must not refuse a scene, nor be spoken of.
+TEST(RigidBodyBuilder, LawsAreThoseOfMaterialsThatMayMeet) {
+  const auto names = [](const auto& change) {
+    RigidBodyBuilder world;
+    const BodyDescription box{.name = "", .mass = 1, .inertia = Matrix3d::Identity()};
+    const BodyId first = world.add_body(box), second = world.add_body(box);
+    const MaterialId rubber = world.add_material({.name = "rubber", .mu = 0.5, .compliance = 1e-4}),
+                     steel = world.add_material({.name = "steel", .mu = 0.2});
+    BodyShapeDescription floor{.body = kWorld, .shape = Plane{}, .material = rubber},
+        one{.body = first, .shape = Sphere{.radius = 1}, .material = steel},
+        other{.body = second, .shape = Sphere{.radius = 1}, .material = steel};
+    change(world, floor, one, other);
+    for (const BodyShapeDescription& shape : {floor, one, other}) world.add_shape(shape);
+    const auto system = world.build();
+    std::set<std::string> all;
+    for (const ContactInfo* law : system->laws()) all.insert(law->name);
+    return all;
+  };
+  using Names = std::set<std::string>;
+  using Builder = RigidBodyBuilder&;
+  using Described = BodyShapeDescription&;
+  const std::string both = "steel on rubber", steel = "steel on steel", rubber = "rubber on rubber";
+  EXPECT_EQ(names([](Builder, Described, Described, Described) {}), (Names{both, steel}));
+  EXPECT_EQ(
+      names([](Builder, Described, Described one, Described other) { other.body = one.body; }),
+      Names{both})
+      << "of one body";
+  EXPECT_EQ(names([](Builder w, Described, Described, Described) { w.let_pass(0, 1); }),
+            Names{both});
+  EXPECT_EQ(names([](Builder, Described floor, Described, Described) { floor.mask = 2; }),
+            Names{steel});
+  EXPECT_EQ(names([](Builder, Described, Described one, Described other) {
+              one.group = other.group = 2;
+              one.mask = other.mask = 1;
+            }),
+            Names{both});
+  EXPECT_EQ(names([](Builder w, Described, Described, Described) {
+              w.add_joint({.name = "j", .type = JointType::kBall, .bodies = {0, 1}}, {});
+            }),
+            Names{both});
+  EXPECT_EQ(names([](Builder, Described floor, Described, Described other) {
+              other.material = floor.material;
+            }),
+            (Names{both, rubber}));
+  EXPECT_EQ(names([](Builder, Described floor, Described, Described other) {
+              other.material = floor.material;
+              other.shape = Plane{};
+            }),
+            Names{both})
+      << "two planes";
+}
+
+TEST(RigidBodyBuilder, LawsAreNamedAfterMaterialsThatAreUsed) {
+  RigidBodyBuilder world;
+  const BodyId body = world.add_body({.name = "b", .mass = 1, .inertia = Matrix3d::Identity()});
+  world.add_material({.name = "unused", .mu = 0.5});
+  const MaterialId oak = world.add_material({.name = "oak", .mu = 0.5});
+  world.add_shape({.body = body, .shape = Sphere{.radius = 1}, .material = oak});
+  world.add_shape({.body = kWorld, .shape = Plane{}, .material = oak});
+  const auto system = world.build();
+  ASSERT_EQ(system->laws().size(), 1);
+  EXPECT_EQ(system->laws()[0]->name, "oak on oak");
 }
 
 TEST(RigidBodyBuilder, TakesMassFromSolids) {

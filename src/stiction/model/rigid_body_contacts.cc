@@ -6,9 +6,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <compare>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "stiction/base/pair.h"
 #include "stiction/base/worker_pool.h"
@@ -29,8 +35,12 @@ std::size_t law_index(int a, int b) {
   return static_cast<std::size_t>(high) * (high + 1) / 2 + low;
 }
 
+std::string name_of_pair(const MaterialDescription& a, const MaterialDescription& b) {
+  return fmt::format("{} on {}", a.name, b.name);
+}
+
 MaterialDescription combine(const MaterialDescription& a, const MaterialDescription& b) {
-  return {.name = fmt::format("{}-{}", a.name, b.name),
+  return {.name = name_of_pair(a, b),
           .mu = std::sqrt(a.mu * b.mu),
           .restitution = std::min(a.restitution, b.restitution),
           .restitution_tangential = std::min(a.restitution_tangential, b.restitution_tangential),
@@ -58,6 +68,42 @@ std::array<ContactInfo, 2> make_law(const MaterialDescription& material) {
   std::array<ContactInfo, 2> laws{law, law};
   laws[1].num_tangents = has_friction ? 1 : 0;
   return laws;
+}
+
+/// Shapes that meet the same others by the same law, but for those of their own bodies and of
+/// bodies that theirs passes through.
+struct SurfaceClass {
+  enum class Extent { kConvex, kPlane, kSurface };
+  int material = 0;  // kind
+  std::uint32_t group = 1, mask = ~0U;
+  bool is_static = false;
+  Extent extent = Extent::kConvex;
+  auto operator<=>(const SurfaceClass&) const = default;
+
+  /// Planes and surfaces have no contacts among themselves.
+  bool may_meet(const SurfaceClass& other) const {
+    return !(is_static && other.is_static) && (group & other.mask) != 0 &&
+           (other.group & mask) != 0 && (extent == Extent::kConvex || extent != other.extent);
+  }
+};
+
+SurfaceClass::Extent extent_of(const CollisionShape& shape) {
+  if (!shape.is_convex()) return SurfaceClass::Extent::kSurface;
+  return shape.kind() == ShapeKind::kPlane ? SurfaceClass::Extent::kPlane
+                                           : SurfaceClass::Extent::kConvex;
+}
+
+using BodyPairs = std::vector<std::pair<int, int>>;
+
+/// Whether one of some bodies may touch one of others: ends after as many pairs as are untouched.
+bool has_touching_pair(const std::set<int>& bodies, const std::set<int>& others,
+                       const BodyPairs& untouched) {
+  for (const int a : bodies)
+    for (const int b : others)
+      if (a != b && !std::binary_search(untouched.begin(), untouched.end(),
+                                        std::pair(std::min(a, b), std::max(a, b))))
+        return true;
+  return false;
 }
 
 /// Largest distance of a point of the shape from the origin of `frame`'s parent; 0 if unbounded.
@@ -93,6 +139,9 @@ void RigidBodySystem::add_laws() {
   std::vector<char> has_own_laws(materials.size(), 0);
   for (const MaterialPairDescription& pair : description_.material_pairs)
     for (const int material : pair.materials) has_own_laws[material] = 1;
+  std::vector<char> is_used(materials.size(), 0);
+  for (const BodyShapeDescription& shape : description_.shapes)
+    if (shape.material >= 0) is_used[shape.material] = 1;
   std::map<MaterialValues, int> known;
   std::vector<int> first_of_kind{-1};
   material_kind_.assign(1, 0);
@@ -100,7 +149,10 @@ void RigidBodySystem::add_laws() {
     const int next = static_cast<int>(first_of_kind.size());
     const int kind =
         has_own_laws[i] ? next : known.try_emplace(values_of(materials[i]), next).first->second;
-    if (kind == next) first_of_kind.push_back(i);
+    if (kind == next)
+      first_of_kind.push_back(i);
+    else if (is_used[first_of_kind[kind]] == 0 && is_used[i] != 0)
+      first_of_kind[kind] = i;  // for its name
     material_kind_.push_back(kind);
   }
   for (int i = 0; i < static_cast<int>(first_of_kind.size()); ++i)
@@ -111,8 +163,7 @@ void RigidBodySystem::add_laws() {
                             : combine(materials[first_of_kind[i]], materials[first_of_kind[j]])));
   for (const MaterialPairDescription& pair : description_.material_pairs) {
     MaterialDescription law = pair.law;
-    law.name =
-        fmt::format("{}-{}", materials[pair.materials[0]].name, materials[pair.materials[1]].name);
+    law.name = name_of_pair(materials[pair.materials[0]], materials[pair.materials[1]]);
     laws_[law_index(material_kind_[pair.materials[0] + 1], material_kind_[pair.materials[1] + 1])] =
         make_law(law);
   }
@@ -263,13 +314,29 @@ int RigidBodySystem::find_plane_of(int a, int b) const {
   return axes == 0 ? -1 : std::countr_zero(axes);
 }
 
+/// Of materials whose shapes may meet: not all pairs of the materials that there are.
 std::vector<const ContactInfo*> RigidBodySystem::laws() const {
-  std::set<int> kinds;
-  for (const BodyShape& shape : shapes_) kinds.insert(shape.material);
+  std::map<SurfaceClass, std::set<int>> classes;  // and the bodies that have shapes of each
+  for (int i = 0; i < num_objects(); ++i) {
+    const CollisionObject& object = objects_[i];
+    classes[{.material = shapes_[i].material,
+             .group = object.group,
+             .mask = object.mask,
+             .is_static = object.is_static,
+             .extent = extent_of(*object.shape)}]
+        .insert(object.body);
+  }
+  std::vector<char> is_met(laws_.size(), 0);
+  for (auto one = classes.begin(); one != classes.end(); ++one)
+    for (auto other = classes.begin(); other != std::next(one); ++other) {
+      char& is_it = is_met[law_index(one->first.material, other->first.material)];
+      if (is_it == 0 && one->first.may_meet(other->first) &&
+          has_touching_pair(one->second, other->second, untouched_bodies_))
+        is_it = 1;
+    }
   std::vector<const ContactInfo*> laws;
-  for (const int high : kinds)
-    for (const int low : kinds)
-      if (low <= high) laws.push_back(laws_[law_index(low, high)].data());
+  for (std::size_t k = 0; k < laws_.size(); ++k)
+    if (is_met[k] != 0) laws.push_back(laws_[k].data());
   return laws;
 }
 
