@@ -642,6 +642,24 @@ TEST(CollectContacts, SwappingShapesOfOneRankDecidesNoTies) {
   }
 }
 
+TEST(CollectContacts, ConcentricSpheresPartTheSameWayWhicheverIsFirst) {
+  const CollisionShape a(Sphere{1}), b(Sphere{2});
+  const Pose pose{{0.1, 0.2, 0.3}, Eigen::Matrix3d::Identity()};
+  const SignedDistance d = compute_distance(a, pose, b, pose);
+  const SignedDistance e = compute_distance(b, pose, a, pose);
+  EXPECT_EQ(d.gap, -3);
+  EXPECT_EQ(e.gap, -3);
+  EXPECT_EQ(d.normal, -e.normal);
+  EXPECT_EQ(d.point_a, e.point_b);
+  const ContactList list = contacts_of(a, pose, b, pose, {.reach = 0.1});
+  const ContactList mirrored = contacts_of(b, pose, a, pose, {.reach = 0.1});
+  ASSERT_EQ(list.candidates.size(), 1u);
+  ASSERT_EQ(mirrored.candidates.size(), 1u);
+  EXPECT_EQ(list.candidates[0].normal, d.normal);
+  EXPECT_EQ(mirrored.candidates[0].normal, e.normal);
+  EXPECT_EQ(list.candidates[0].point, mirrored.candidates[0].point);
+}
+
 TEST(CollectContacts, OrderOfShapesIsThatOfTheirMeasuresAtEveryScale) {
   // Alike in size and ball, told apart all the same; and a hull from its mirror image.
   const Shape long_box = Box{{3, 2, 1}}, other_box = Box{{1, 2, 3}};

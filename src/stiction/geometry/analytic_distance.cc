@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "stiction/base/infinity.h"
+#include "stiction/geometry/ball_contacts.h"
 
 namespace stiction {
 namespace {
@@ -279,7 +280,8 @@ SignedDistance compute_sphere_distance(const CollisionShape& a, const Pose& pose
   if (b.kind() == ShapeKind::kSphere) {
     const Vector3d w = center - pose_b.position;
     const double distance = w.norm();
-    const Vector3d normal = distance > 0 ? Vector3d(w / distance) : Vector3d(Vector3d::UnitZ());
+    const Vector3d normal =
+        distance > 0 ? Vector3d(w / distance) : direction_of_concentric(radius, b.core_radius());
     return between_balls(center, radius, pose_b.position, b.core_radius(), normal, distance);
   }
   if (b.kind() == ShapeKind::kCapsule) return sphere_capsule(a, center, b, pose_b);

@@ -12,6 +12,12 @@
 
 namespace stiction {
 
+/// From b to a, for balls about one point: the same way out of the larger one whichever is named
+/// first.
+inline Eigen::Vector3d direction_of_concentric(double radius_a, double radius_b) {
+  return {0, 0, radius_a < radius_b ? -1.0 : 1.0};
+}
+
 /// Of a ball about x and one about y, from y to x; `fallback` where the centres coincide.
 inline Touch touch_of_balls(const Eigen::Vector3d& x, double radius_x, const Eigen::Vector3d& y,
                             double radius_y, double side, const Eigen::Vector3d& fallback) {

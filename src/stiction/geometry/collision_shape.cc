@@ -80,9 +80,9 @@ Vector3d half_of(const Shape& shape) {
   return Vector3d::Zero();
 }
 
-/// Two spheres have no ties, and meet without being asked for this (ball_contacts.h). Of others by
-/// weights that ordinary sizes do not make equal: boxes of 1 × 2 × 3 and of 3 × 2 × 1
-/// are told apart, and so are hulls of the same extents.
+/// Two spheres have no ties but that of one centre, which goes by their radii, and meet without
+/// being asked for this (ball_contacts.h). Of others by weights that ordinary sizes do not make
+/// equal: boxes of 1 × 2 × 3 and of 3 × 2 × 1 are told apart, and so are hulls of the same extents.
 double precedence_of(const Shape& shape, const Vector3d& center, const Vector3d& half_extent) {
   if (std::holds_alternative<Sphere>(shape)) return 0;
   const Vector3d weights(1, std::numbers::inv_sqrt3, std::numbers::inv_pi);

@@ -133,7 +133,8 @@ Vector3d any_normal_to(const Vector3d& direction) {
 }
 
 Touch touch_of_points(const PlacedFeature& a, const PlacedFeature& b, double side) {
-  return touch_of_balls(a.point, a.radius, b.point, b.radius, side, Vector3d::UnitZ());
+  return touch_of_balls(a.point, a.radius, b.point, b.radius, side,
+                        direction_of_concentric(a.radius, b.radius));
 }
 
 Touch touch_of_point_and_line(const PlacedFeature& a, const PlacedFeature& b, double side) {
