@@ -26,7 +26,7 @@ std::shared_ptr<const CollisionShape> make_shape(Shape shape) {
   return std::make_shared<const CollisionShape>(std::move(shape));
 }
 
-Pose random_pose(Random& random, double side) {
+Pose pose_in_block(Random& random, double side) {
   const Vector3d position = random_vector(random, 0, side);
   const double w = random.normal(), x = random.normal(), y = random.normal();
   return {position, Eigen::Quaterniond(w, x, y, random.normal()).normalized().toRotationMatrix()};
@@ -58,7 +58,7 @@ struct Crowd {
       objects.push_back({.shape = shapes[static_cast<std::size_t>(i) % shapes.size()],
                          .body = i / 2,
                          .is_static = i / 2 % 5 == 0});
-      poses.push_back(random_pose(random, side));
+      poses.push_back(pose_in_block(random, side));
       reaches.push_back(random.uniform(0, 0.1));
     }
     objects.push_back({.shape = make_shape(Plane{Vector3d(0.1, 0.2, 1).normalized(), 0.5}),
