@@ -219,6 +219,77 @@ struct RimAndMantle {
   ContactFeature rim, mantle;
 };
 
+// On a straight way past a rod or a ball, in the plane of x and z; z is up.
+TEST(Touch, OfWhatHasGoneThroughIsThatOfThePlaneOfTheStart) {
+  const CollisionShape ball(Sphere{0.5}), small(Sphere{0.1});
+  const double reach = 0.6;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    const bool is_rod = random.chance(0.5);
+    const Pose world{random_vector(random), random_rotation(random)};
+    const auto at = [&](const Vector3d& place) {
+      return world * Pose{place, random_rotation(random)};
+    };
+    const Vector3d start(random.uniform(-1, 1), 0, random.uniform(0.7, 2)),
+        end(random.uniform(-2, 2), 0, random.uniform(-2, 1));
+    ContactCandidate candidate{.a = make_point_feature(Vector3d::Zero(), 0.5),
+                               .b = is_rod ? make_line_feature({0, 0.3, 0}, Vector3d::UnitY(), 0.1)
+                                           : make_point_feature(Vector3d::Zero(), 0.1)};
+    const Touch before = evaluate_touch(candidate, ball, at(start), small, world);
+    EXPECT_NEAR(before.gap, start.norm() - reach, 1e-14);
+    candidate.gap = before.gap;
+    candidate.normal = before.normal;
+    const Pose after = at(end);
+    const Touch touch = evaluate_touch(candidate, ball, after, small, world);
+    const Vector3d way = (end - start).normalized();
+    const double passed_at = (start - start.dot(way) * way).norm();
+    const bool is_through =
+        passed_at < 0.9 * reach && start.dot(way) < 0 && end.dot(way) > 0;  // and not a graze
+    const Vector3d normal = is_through ? start.normalized() : end.normalized();
+    EXPECT_NEAR(touch.gap, normal.dot(end) - reach, 1e-13) << seed;
+    EXPECT_LE((touch.normal - world.rotation * normal).norm(), 1e-13);
+    // Half way between the two surfaces along that normal, from the middle of both.
+    EXPECT_LE((touch.point - world * Vector3d(0.5 * (end - 0.4 * normal))).norm(), 1e-13);
+    const Touch mirrored = evaluate_touch(swapped(candidate), small, world, ball, after);
+    EXPECT_NEAR(mirrored.gap, touch.gap, 1e-14);
+    EXPECT_LE((mirrored.normal + touch.normal).norm(), 1e-13);
+    EXPECT_LE((mirrored.point - touch.point).norm(), 1e-14);
+    // Nothing was known of where it came from.
+    const ContactCandidate unknown{.a = candidate.a, .b = candidate.b};
+    EXPECT_NEAR(evaluate_touch(unknown, ball, after, small, world).gap, end.norm() - reach, 1e-13);
+  }
+}
+
+TEST(Touch, BeforeDetectionIsThatOfTheDistance) {
+  const CollisionShape ball(Sphere{0.5}), small(Sphere{0.1});
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    // Below each other, where the height along any first normal is the distance up to rounding.
+    const Vector3d offset(1e-9 * random.uniform(-1, 1), 0, -random.uniform(0.1, 2));
+    for (const bool is_rod : {false, true}) {
+      const ContactCandidate candidate{
+          .a = make_point_feature(Vector3d::Zero(), 0.5),
+          .b = is_rod ? make_line_feature(Vector3d::Zero(), Vector3d::UnitY(), 0.1)
+                      : make_point_feature(Vector3d::Zero(), 0.1)};
+      const Touch touch =
+          evaluate_touch(candidate, ball, {offset, Eigen::Matrix3d::Identity()}, small, Pose{});
+      EXPECT_NEAR(touch.gap, offset.norm() - 0.6, 1e-15);
+    }
+  }
+}
+
+// Corners and edges have no radius: what has passed them may be beside their faces.
+TEST(Touch, OfABallAndAnEdgeIsThatOfTheDistanceWhereverItGoes) {
+  const CollisionShape ball(Sphere{0.5}), box(Box{{1, 1, 1}});
+  ContactCandidate candidate{.a = make_point_feature(Vector3d::Zero(), 0.5),
+                             .b = make_line_feature(Vector3d::Zero(), Vector3d::UnitY())};
+  candidate.gap = 0.5;
+  candidate.normal = Vector3d::UnitZ();
+  const Touch touch =
+      evaluate_touch(candidate, ball, {{0.1, 0, -1}, Eigen::Matrix3d::Identity()}, box, Pose{});
+  EXPECT_NEAR(touch.gap, std::hypot(0.1, 1) - 0.5, 1e-15);
+}
+
 TEST(Touch, OfARimAndAMantleIsThatOfTheNearestPointOfTheRim) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -54,11 +54,30 @@ inline Triple turned(const Eigen::Matrix3d& rotation, const Vector3d& v) {
           r[2] * v.x() + (r[5] * v.y() + r[8] * v.z())};
 }
 
-/// A point of shape a and a line of shape b, as touch_of_point_and_line. False, with nothing done,
-/// where the point is on the axis of the line.
+/// Of the sum of two radii: as near to the axis has to come what goes through it. What rolls over a
+/// rod by less than 50° in a step, whose chord is further out, has its distance.
+constexpr double kGrazing = 0.9;
+
+/// Whether something round has gone through something else that is round since it was detected at
+/// the distance `start` of their axes, along a unit normal: it is at the distance √`square` now, of
+/// which `height` is along that normal, and leaves the axis on a straight way that has come nearer
+/// to it than kGrazing times `reach`, the sum of both radii. What was deep inside at the start may
+/// leave where it likes. (That it is below the axis would not do as a criterion: what is beside it
+/// has a gap above zero there, and searches for the time of a collision would end at the jump.)
+bool has_gone_through(double start, double height, double square, double reach) {
+  if (!(start > reach / 2 && start < kInfinity)) return false;
+  if (!(start > height && square > start * height)) return false;
+  const double way = start * (start - 2 * height) + square, nearest = std::min(start, reach);
+  return start * start * (square - height * height) < kGrazing * kGrazing * nearest * nearest * way;
+}
+
+/// A point of shape a and a line of shape b, as touch_of_point_and_line, but for what has gone
+/// through the line since detection (see evaluate_touch). False, with nothing done, where the point
+/// is on the axis of the line. `turns` is −1 where the point is of shape b.
 inline bool try_point_and_line(const ContactFeature& point, const Pose& pose,
-                               const ContactFeature& line, const Pose& pose_line, double side,
-                               Touch& touch) {
+                               const ContactFeature& line, const Pose& pose_line,
+                               const ContactCandidate& candidate, double turns, Touch& touch) {
+  const double side = candidate.side;
   const Triple origin = triple(pose_line.position);
   const Triple x = triple(pose.position) - origin + turned(pose.rotation, point.point);
   const Triple y = turned(pose_line.rotation, line.point),
@@ -66,11 +85,32 @@ inline bool try_point_and_line(const ContactFeature& point, const Pose& pose,
   const Triple foot = y + dot(direction, x - y) * direction, across = x - foot;
   const double distance = std::sqrt(dot(across, across));
   if (!(distance > 0)) return false;
-  const Triple normal = (side / distance) * across;
+  const double reach = point.radius + line.radius;
+  Triple normal = (side / distance) * across;
   touch.gap = side * distance - point.radius - line.radius;
+  const Triple first = triple(candidate.normal);
+  const double height = turns * dot(first, across);
+  if (height < kGrazing * distance && side > 0 && point.radius > 0 && line.radius > 0 &&
+      has_gone_through(candidate.gap + reach, height, distance * distance, reach)) {
+    normal = turns * first;
+    touch.gap = height - reach;
+  }
   store(normal, touch.normal);
   store(origin + 0.5 * (x + foot + (line.radius - point.radius) * normal), touch.point);
   return true;
+}
+
+/// The same for two points, whose touch as they are now is known.
+inline void keep_behind(const ContactCandidate& candidate, const Vector3d& offset, Touch& touch) {
+  const double reach = candidate.a.radius + candidate.b.radius, distance = touch.gap + reach;
+  const double height = candidate.normal.dot(offset);
+  if (!(height < kGrazing * distance && candidate.side > 0) || !(candidate.a.radius > 0) ||
+      !(candidate.b.radius > 0) ||
+      !has_gone_through(candidate.gap + reach, height, distance * distance, reach))
+    return;
+  touch.gap = height - reach;
+  touch.point += (candidate.b.radius - candidate.a.radius) / 2 * (candidate.normal - touch.normal);
+  touch.normal = candidate.normal;
 }
 
 /// Three numbers of which the first two are computed at once, with sums in the order that products
@@ -335,10 +375,10 @@ Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
     return touch;
   }
   if (kind_a == Kind::kPoint && kind_b == Kind::kLine &&
-      try_point_and_line(candidate.a, pose_a, candidate.b, pose_b, candidate.side, touch))
+      try_point_and_line(candidate.a, pose_a, candidate.b, pose_b, candidate, 1, touch))
     return touch;
   if (kind_a == Kind::kLine && kind_b == Kind::kPoint &&
-      try_point_and_line(candidate.b, pose_b, candidate.a, pose_a, candidate.side, touch)) {
+      try_point_and_line(candidate.b, pose_b, candidate.a, pose_a, candidate, -1, touch)) {
     touch.normal = -touch.normal;
     return touch;
   }
@@ -364,7 +404,10 @@ Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
   PlacedFeature at_a, at_b;
   place(candidate.a, pose_a, origin, at_a);
   place(candidate.b, pose_b, origin, at_b);
-  if (rank_of(kind_a) <= rank_of(kind_b)) {
+  if (kind_a == Kind::kPoint && kind_b == Kind::kPoint) {
+    touch = touch_of_points(at_a, at_b, candidate.side);
+    keep_behind(candidate, at_a.point - at_b.point, touch);
+  } else if (rank_of(kind_a) <= rank_of(kind_b)) {
     touch = touch_of_ordered(kind_a, at_a, kind_b, at_b, candidate.side);
   } else {
     touch = touch_of_ordered(kind_b, at_b, kind_a, at_a, candidate.side);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "stiction/base/infinity.h"
 #include "stiction/geometry/pose.h"
 
 namespace stiction {
@@ -59,8 +60,8 @@ struct ContactCandidate {
   /// Of the pair of features within the pair of shapes: made from the features alone, so that it
   /// persists; unique within the pair. See make_contact_id.
   std::uint64_t id = 0;
-  // As detected, in the world:
-  double gap = 0;                                     // [m]
+  // As detected, in the world. The gap at other poses may go by them, too, see evaluate_touch.
+  double gap = kInfinity;                             // [m] infinite before
   Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  // unit, from b to a
   Eigen::Vector3d point = Eigen::Vector3d::Zero();    // [m] half way between the surfaces
 };
@@ -71,6 +72,13 @@ struct ContactCandidate {
 /// circle is nearly parallel to a line it is paired with. Where a normal is not defined (coinciding
 /// points, parallel lines, a circle parallel to a plane) some unit vector is chosen that depends on
 /// the input alone.
+///
+/// A distance rises again on the other side of what is thin. Where something round has gone through
+/// something else that is round (points and lines with radii) on the straight way since detection,
+/// and not just grazed it, the gap is that of the plane that they were next to each other along
+/// then. The normal is what it was in the world: if a line has turned since, rates are right to
+/// that angle. Edges and corners have no radius: where they are thin, faces beside them are
+/// alternatives.
 [[nodiscard]] Touch evaluate_touch(const ContactCandidate& candidate, const CollisionShape& a,
                                    const Pose& pose_a, const CollisionShape& b, const Pose& pose_b);
 
