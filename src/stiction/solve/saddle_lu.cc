@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <utility>
 
 namespace stiction {
 
@@ -115,56 +116,83 @@ void SaddleLu::order(const BlockMatrix& W) {
 // Elimination tree and column structures by merging those of the children, then a postorder of the
 // tree, in which the children of a front lie directly before it and updates form a stack.
 bool SaddleLu::find_structure(const BlockMatrix& W, double max_entries) {
+  if (!merge_structures(W, max_entries)) return false;
+  find_postorder();
+  move_structures();
+  const int n = W.num_blocks();
+  permuted_start_.assign(n + 1, 0);
+  for (int k = 0; k < n; ++k) permuted_start_[k + 1] = permuted_start_[k] + W.size(block_at_[k]);
+  return true;
+}
+
+/// Structures in the order of elimination, the places of each in any order.
+bool SaddleLu::merge_structures(const BlockMatrix& W, double max_entries) {
   const int n = W.num_blocks();
   double entries = 0;  // fronts have these, and zeros
-  std::vector<std::vector<int>> structure(n), children(n);
+  Tree& tree = tree_;
+  tree.start.assign(1, 0);
+  tree.rows.clear();
+  tree.parent.assign(n, n);
+  tree.last_child.assign(n + 1, -1);
+  tree.sibling.resize(n);
+  tree.mark.assign(n, -1);
   place_of_.resize(n);
   for (int k = 0; k < n; ++k) place_of_[block_at_[k]] = k;
   for (int k = 0; k < n; ++k) {
-    std::vector<int>& list = structure[k];
     const int i = block_at_[k];
-    for (int e = W.entry_start[i]; e < W.entry_start[i + 1]; ++e)
-      if (place_of_[W.entry_block[e]] > k) list.push_back(place_of_[W.entry_block[e]]);
-    for (const int child : children[k])
-      for (const int row : structure[child])
-        if (row > k) list.push_back(row);
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    if (!list.empty()) children[list.front()].push_back(k);
     double rows = 0.5 * W.size(i);
-    for (const int row : list) rows += W.size(block_at_[row]);
+    const auto add = [&](int row) {
+      if (row <= k || tree.mark[row] == k) return;
+      tree.mark[row] = k;
+      tree.rows.push_back(row);
+      tree.parent[k] = std::min(tree.parent[k], row);
+      rows += W.size(block_at_[row]);
+    };
+    for (int e = W.entry_start[i]; e < W.entry_start[i + 1]; ++e) add(place_of_[W.entry_block[e]]);
+    for (int child = tree.last_child[k]; child >= 0; child = tree.sibling[child])
+      for (int e = tree.start[child]; e < tree.start[child + 1]; ++e) add(tree.rows[e]);
+    tree.start.push_back(static_cast<int>(tree.rows.size()));
+    tree.sibling[k] = std::exchange(tree.last_child[tree.parent[k]], k);
     entries += 2 * rows * W.size(i);
     if (entries <= max_entries) continue;
     factor_size_ = static_cast<std::size_t>(std::ceil(entries));
     return false;
   }
-  std::vector<int> postorder, pending;
-  for (int k = n - 1; k >= 0; --k) {
-    if (!structure[k].empty()) continue;
-    pending.push_back(k);
-    while (!pending.empty()) {
-      const int node = pending.back();
-      pending.pop_back();
-      postorder.push_back(node);
-      for (const int child : children[node]) pending.push_back(child);
-    }
-  }
-  std::reverse(postorder.begin(), postorder.end());
-  std::vector<int> place(n), order(n);
-  for (int k = 0; k < n; ++k) place[postorder[k]] = k;
-  structure_.assign(n, {});
-  parent_.assign(n, -1);
-  for (int k = 0; k < n; ++k) {
-    order[k] = block_at_[postorder[k]];
-    for (const int row : structure[postorder[k]]) structure_[k].push_back(place[row]);
-    std::sort(structure_[k].begin(), structure_[k].end());
-    if (!structure_[k].empty()) parent_[k] = structure_[k].front();
-  }
-  block_at_ = order;
-  for (int k = 0; k < n; ++k) place_of_[block_at_[k]] = k;
-  permuted_start_.assign(n + 1, 0);
-  for (int k = 0; k < n; ++k) permuted_start_[k + 1] = permuted_start_[k] + W.size(block_at_[k]);
   return true;
+}
+
+/// From its end: a node before its children, and of these the last one first.
+void SaddleLu::find_postorder() {
+  const int n = static_cast<int>(block_at_.size());
+  tree_.postorder.resize(n);
+  int node = n;  // all roots are children of a node that is none
+  for (int k = n - 1; k >= 0; --k) {
+    int next = tree_.last_child[node];
+    for (; next < 0; node = tree_.parent[node]) next = tree_.sibling[node];
+    tree_.postorder[k] = node = next;
+  }
+}
+
+/// Everything into the postorder, and what a block updates sorted.
+void SaddleLu::move_structures() {
+  const int n = static_cast<int>(block_at_.size());
+  std::vector<int>& place = tree_.mark;
+  for (int k = 0; k < n; ++k) place[tree_.postorder[k]] = k;
+  structure_start_.assign(1, 0);
+  structure_.clear();
+  parent_.resize(n);
+  tree_.order.resize(n);
+  for (int k = 0; k < n; ++k) {
+    const int node = tree_.postorder[k];
+    tree_.order[k] = block_at_[node];
+    for (int e = tree_.start[node]; e < tree_.start[node + 1]; ++e)
+      structure_.push_back(place[tree_.rows[e]]);
+    std::sort(structure_.begin() + structure_start_[k], structure_.end());
+    structure_start_.push_back(static_cast<int>(structure_.size()));
+    parent_[k] = tree_.parent[node] < n ? place[tree_.parent[node]] : -1;
+  }
+  block_at_.swap(tree_.order);
+  for (int k = 0; k < n; ++k) place_of_[block_at_[k]] = k;
 }
 
 // Grows fronts along the postorder: a front takes in the next node when that is the parent of its
@@ -173,9 +201,10 @@ void SaddleLu::form_fronts() {
   const int n = static_cast<int>(block_at_.size());
   fronts_.clear();
   front_rows_.clear();
-  const auto rows_of = [&](const std::vector<int>& nodes) {
+  const auto rows_of = [&](int k) {
     int sum = 0;
-    for (const int node : nodes) sum += permuted_start_[node + 1] - permuted_start_[node];
+    for (int e = structure_start_[k]; e < structure_start_[k + 1]; ++e)
+      sum += permuted_start_[structure_[e] + 1] - permuted_start_[structure_[e]];
     return sum;
   };
   for (int k = 0; k < n;) {
@@ -185,9 +214,8 @@ void SaddleLu::form_fronts() {
     double zeros = 0;
     while (last + 1 < n && parent_[last] == last + 1) {
       const int pivots = permuted_start_[last + 1] - permuted_start_[k];
-      const int own = rows_of(structure_[last]);
-      const int next =
-          rows_of(structure_[last + 1]) + permuted_start_[last + 2] - permuted_start_[last + 1];
+      const int own = rows_of(last);
+      const int next = rows_of(last + 1) + permuted_start_[last + 2] - permuted_start_[last + 1];
       const double added = static_cast<double>(next - own) * pivots;
       const double total = static_cast<double>(pivots + next) * (pivots + next);
       const double limit = pivots < kSmallFront ? 3 * kZeroFraction : kZeroFraction;
@@ -197,11 +225,11 @@ void SaddleLu::form_fronts() {
     }
     front.num_nodes = last + 1 - k;
     front.num_pivots = permuted_start_[last + 1] - permuted_start_[k];
-    front.num_rows = front.num_pivots + rows_of(structure_[last]);
+    front.num_rows = front.num_pivots + rows_of(last);
     front.row_begin = static_cast<int>(front_rows_.size());
     front.swap_begin = permuted_start_[k];
-    for (const int node : structure_[last])
-      for (int r = permuted_start_[node]; r < permuted_start_[node + 1]; ++r)
+    for (int e = structure_start_[last]; e < structure_start_[last + 1]; ++e)
+      for (int r = permuted_start_[structure_[e]]; r < permuted_start_[structure_[e] + 1]; ++r)
         front_rows_.push_back(r);
     fronts_.push_back(front);
     k = last + 1;
@@ -242,10 +270,11 @@ bool SaddleLu::lay_out(const BlockMatrix& W, double max_entries) {
   if (static_cast<double>(factor_size_) > max_entries) return false;
   factors_.resize(factor_size_);
   lay_out_updates();
-  desks_.resize(is_shared_out() ? workers_->num_threads() : 1);
-  for (Desk& desk : desks_) {
-    desk.front.resize(largest);
-    desk.local.resize(W.num_rows());
+  const std::size_t num_desks = is_shared_out() ? workers_->num_threads() : 1;
+  if (desks_.size() < num_desks) desks_.resize(num_desks);
+  for (std::size_t k = 0; k < num_desks; ++k) {
+    desks_[k].front.resize(largest);
+    desks_[k].local.resize(W.num_rows());
   }
   is_replaced_.resize(W.num_rows());
   original_row_.resize(W.num_rows());
@@ -284,7 +313,8 @@ void SaddleLu::lay_out_updates() {
 }
 
 void SaddleLu::list_levels() {
-  std::vector<int> level(fronts_.size(), 0);
+  std::vector<int>& level = front_of_;
+  level.assign(fronts_.size(), 0);
   int num_levels = 0;
   for (std::size_t f = 0; f < fronts_.size(); ++f) {  // children come first
     num_levels = std::max(num_levels, level[f] + 1);
@@ -295,9 +325,11 @@ void SaddleLu::list_levels() {
   for (const int l : level) ++level_start_[l + 1];
   for (int l = 0; l < num_levels; ++l) level_start_[l + 1] += level_start_[l];
   by_level_.resize(fronts_.size());
-  std::vector<int> next(level_start_.begin(), level_start_.end() - 1);
-  for (std::size_t f = 0; f < fronts_.size(); ++f)
-    by_level_[next[level[f]]++] = static_cast<int>(f);
+  for (std::size_t f = fronts_.size(); f-- > 0;)
+    by_level_[--level_start_[level[f] + 1]] = static_cast<int>(f);
+  // Ends have become starts, one place too far.
+  level_start_.erase(level_start_.begin());
+  level_start_.push_back(static_cast<int>(fronts_.size()));
 }
 
 bool SaddleLu::factor(const BlockMatrix& W, const std::vector<double>& B) {

@@ -55,9 +55,20 @@ class SaddleLu {
     std::size_t lower = 0;  // num_rows × num_pivots: L and the pivot block
     std::size_t upper = 0;  // num_pivots × (num_rows − num_pivots): U
   };
+  /// The elimination tree, by places in the order before the postorder; scratch of the analysis.
+  struct Tree {
+    std::vector<int> start, rows;          // places that k updates, from start[k] on
+    std::vector<int> parent;               // that of roots is one more than all
+    std::vector<int> last_child, sibling;  // the child before it, −1 if none
+    std::vector<int> mark;                 // the last place that had a row
+    std::vector<int> postorder, order;
+  };
   void form_dense_front(const BlockMatrix& W);
   void order(const BlockMatrix& W);
   bool find_structure(const BlockMatrix& W, double max_entries);
+  bool merge_structures(const BlockMatrix& W, double max_entries);
+  void find_postorder();
+  void move_structures();
   void form_fronts();
   void connect_fronts();
   bool lay_out(const BlockMatrix& W, double max_entries);
@@ -84,7 +95,9 @@ class SaddleLu {
   std::vector<int> block_at_, place_of_;                           // elimination order of blocks
   std::vector<int> permuted_start_;                                // first permuted row of a block
   std::vector<int> parent_, front_of_;
-  std::vector<std::vector<int>> structure_;  // later blocks (by place) that a block updates
+  // Later blocks (by place) that a block updates, one list after the other.
+  std::vector<int> structure_start_, structure_;
+  Tree tree_;
   std::vector<Front> fronts_;
   std::vector<int> front_rows_;  // permuted rows of the update part
   std::vector<int> child_start_, children_;
