@@ -1,7 +1,5 @@
 #include "stiction/solve/saddle_lu.h"
 
-#include <Eigen/OrderingMethods>
-#include <Eigen/SparseCore>
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -76,7 +74,7 @@ bool SaddleLu::analyse(const BlockMatrix& W, double max_flops) {
   if (W.num_rows() <= kDenseRows) {
     form_dense_front(W);
   } else {
-    order(W);
+    minimum_degree_.find_order(W.entry_start, W.entry_block, block_at_);
     if (!find_structure(W, max_entries)) return false;
     form_fronts();
   }
@@ -96,21 +94,6 @@ void SaddleLu::form_dense_front(const BlockMatrix& W) {
   front.num_nodes = n;
   front.num_pivots = front.num_rows = W.num_rows();
   if (n > 0) fronts_.push_back(front);
-}
-
-void SaddleLu::order(const BlockMatrix& W) {
-  const int n = W.num_blocks();
-  std::vector<Eigen::Triplet<double>> entries;
-  for (int i = 0; i < n; ++i)
-    for (int e = W.entry_start[i]; e < W.entry_start[i + 1]; ++e)
-      entries.emplace_back(i, W.entry_block[e], 1.0);
-  Eigen::SparseMatrix<double> graph(n, n);
-  graph.setFromTriplets(entries.begin(), entries.end());
-  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int> permutation(n);
-  Eigen::AMDOrdering<int> minimum_degree;
-  if (n > 0) minimum_degree(graph, permutation);
-  block_at_.resize(n);
-  for (int k = 0; k < n; ++k) block_at_[k] = permutation.indices()[k];
 }
 
 // Elimination tree and column structures by merging those of the children, then a postorder of the

@@ -16,6 +16,7 @@
 
 #include "stiction/base/worker_pool.h"
 #include "stiction/solve/friction_blocks.h"
+#include "stiction/solve/minimum_degree.h"
 
 namespace stiction {
 
@@ -64,7 +65,6 @@ class SaddleLu {
     std::vector<int> postorder, order;
   };
   void form_dense_front(const BlockMatrix& W);
-  void order(const BlockMatrix& W);
   bool find_structure(const BlockMatrix& W, double max_entries);
   bool merge_structures(const BlockMatrix& W, double max_entries);
   void find_postorder();
@@ -97,6 +97,7 @@ class SaddleLu {
   std::vector<int> parent_, front_of_;
   // Later blocks (by place) that a block updates, one list after the other.
   std::vector<int> structure_start_, structure_;
+  MinimumDegree minimum_degree_;
   Tree tree_;
   std::vector<Front> fronts_;
   std::vector<int> front_rows_;  // permuted rows of the update part
