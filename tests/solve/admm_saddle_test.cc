@@ -67,7 +67,7 @@ void expect_same_equations(const StepProblem& problem, std::uint64_t seed) {
   for (int row = 0; row < n; ++row) EXPECT_NEAR(rows.scale[row] / blocks.scale[row], 1, 1e-12);
   EXPECT_LE((rows.q - blocks.q).norm(), 1e-12 * blocks.q.norm());
   const VectorXd x = random_vector(n, seed);
-  VectorXd u, expected_u;
+  KeptVector u, expected_u;
   saddle.compute_velocity(x, u);
   blocks.compute_velocity(x, expected_u);
   EXPECT_LE((u - expected_u).norm(), 1e-12 * (x.norm() + expected_u.norm()));
@@ -134,7 +134,7 @@ TEST(AdmmSaddle, MeasuresWhatTheBlocksMeasure) {
       ASSERT_TRUE(blocks.assemble(problem, measure));
       ASSERT_TRUE(saddle.assemble(problem, measure));
       const VectorXd x = random_vector(blocks.num_rows(), seed);
-      VectorXd u;
+      KeptVector u;
       blocks.compute_velocity(x, u);
       const double expected = blocks.residual(x, u), measured = saddle.measure(x);
       if (std::isinf(measured)) continue;  // a row that nothing moves and that does not hold

@@ -1,5 +1,4 @@
-// Assembling blocks, and solving with them, allocates nothing while the size of the problem stays:
-// Eigen's vectors take exactly the room they need, all other storage is kept at its largest.
+// Assembling blocks, and solving with them, allocates nothing for a problem that was solved before.
 #include "tests/solve/allocation_counter.h"
 
 #if ST_COUNTS_ALLOCATIONS

@@ -17,7 +17,8 @@ void expect_agreement(const StepProblem& problem, StoppingMeasure measure, doubl
   FrictionBlocks blocks;
   ASSERT_TRUE(blocks.assemble(problem, measure));
   Random random(seed);
-  VectorXd x(blocks.num_rows()), u;
+  VectorXd x(blocks.num_rows());
+  KeptVector u;
   const double size = 0.1 + blocks.q.cwiseAbs().maxCoeff();
   for (double& impulse : x) impulse = size * random.normal();
   for (int i = 0; i < blocks.num_blocks(); ++i) {
@@ -71,7 +72,8 @@ TEST(FrictionBlocksResidual, IsTheCertificateOfMechanicalProblemsWithSymmetricMa
 TEST(FrictionBlocksResidual, IsTheLargerOfBothMeasures) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const StepProblem problem = testing::condensed_problem(seed, {.num_contacts = 6, .rank = 10});
-    VectorXd x, u;
+    VectorXd x;
+    KeptVector u;
     double residual[3] = {};
     int k = 0;
     for (const auto measure :
@@ -104,7 +106,7 @@ TEST(FrictionBlocksResidual, SurvivesTheWayToTheUnitsOfTheProblemAndBack) {
     const VectorXd x = VectorXd::LinSpaced(blocks.num_rows(), 1, 2);
     StepSolution solution;
     blocks.write_solution(problem, x, solution);
-    VectorXd again;
+    KeptVector again;
     blocks.read_solution(problem, solution, again);
     EXPECT_LE((again - x).cwiseAbs().maxCoeff(), 1e-14) << seed;
   }

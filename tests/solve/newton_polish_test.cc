@@ -16,7 +16,7 @@ struct Workbench {
   explicit Workbench(const StepProblem& problem) {
     EXPECT_TRUE(blocks.assemble(problem, StoppingMeasure::kBoth));
   }
-  double run(const PolishOptions& options, VectorXd& x) {
+  double run(const PolishOptions& options, KeptVector& x) {
     return polish.run(blocks, lu, options, x);
   }
 
@@ -26,12 +26,12 @@ struct Workbench {
 };
 
 /// Impulses of a solution, each wrong by up to `error` of the largest.
-VectorXd disturbed_solution(const StepProblem& problem, const FrictionBlocks& blocks, double error,
-                            Random& random) {
+KeptVector disturbed_solution(const StepProblem& problem, const FrictionBlocks& blocks,
+                              double error, Random& random) {
   StepSolution solution;
   NewtonSolver solver({.tolerance = 1e-12});
   EXPECT_EQ(solver.solve(problem, solution).status, SolverStatus::kConverged);
-  VectorXd x;
+  KeptVector x;
   blocks.read_solution(problem, solution, x);
   const double size = x.cwiseAbs().maxCoeff();
   for (double& impulse : x) impulse += error * size * random.uniform(-1, 1);
@@ -46,7 +46,7 @@ int count_polished(const testing::CondensedOptions& problems, double error,
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const StepProblem problem = testing::condensed_problem(seed, problems);
     Workbench bench(problem);
-    VectorXd x = disturbed_solution(problem, bench.blocks, error, random);
+    KeptVector x = disturbed_solution(problem, bench.blocks, error, random);
     if (bench.run(options, x) < goal) ++polished;
   }
   return polished;
@@ -68,10 +68,11 @@ TEST(NewtonPolish, LeavesImpulsesAloneThatItCannotImprove) {
   const StepProblem problem = testing::condensed_problem(1, {.num_contacts = 12, .rank = 15});
   Workbench bench(problem);
   Random random(3);
-  VectorXd x(bench.blocks.num_rows());
+  KeptVector x;
+  x.resize(bench.blocks.num_rows());
   for (double& impulse : x) impulse = 100 * random.normal();
   const VectorXd before = x;
-  VectorXd u;
+  KeptVector u;
   bench.blocks.compute_velocity(x, u);
   const double residual = bench.blocks.residual(x, u);
   const double reached = bench.run({.max_iterations = 1}, x);
@@ -82,7 +83,7 @@ TEST(NewtonPolish, DoesNothingWhereTheToleranceIsMet) {
   const StepProblem problem = testing::condensed_problem(1, {.num_contacts = 4, .rank = 15});
   Workbench bench(problem);
   Random random(4);
-  VectorXd x = disturbed_solution(problem, bench.blocks, 0, random);
+  KeptVector x = disturbed_solution(problem, bench.blocks, 0, random);
   (void)bench.run({.tolerance = 1e-6}, x);
   EXPECT_EQ(bench.polish.iterations(), 0);
 }

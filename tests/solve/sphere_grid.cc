@@ -50,6 +50,7 @@ class SphereGridMaker {
 
   /// `lower` −1 is the floor.
   void add_contact(int upper, int lower, const Vector& normal) {
+    if (options_.touching < 1 && !random_.chance(options_.touching)) return;
     add_sphere_contact(problem_, {.upper = upper,
                                   .lower = lower,
                                   .normal = normal,

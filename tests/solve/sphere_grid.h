@@ -16,6 +16,7 @@ struct SphereGridOptions {
   FrictionSection section = FrictionSection::disc();
   double jitter = 0.3;     // of the contact normals
   double agitation = 0.1;  // [m/s] of the velocities before the step
+  double touching = 1;     // share of the contacts that are there
   std::uint64_t seed = 1;
 };
 

@@ -16,7 +16,7 @@ bool AdmmDelassus::factor(const std::vector<double>& D) {
   return lu_->factor(W, B_);
 }
 
-double AdmmDelassus::measure(const VectorXd& x) {
+double AdmmDelassus::measure(const ConstVectorRef& x) {
   blocks_->compute_velocity(x, u_);
   return blocks_->residual(x, u_);
 }

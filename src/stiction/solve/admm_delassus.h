@@ -16,16 +16,16 @@ class AdmmDelassus : public AdmmSystem {
 
   const FrictionBlocks& rows() const override { return *blocks_; }
   [[nodiscard]] bool factor(const std::vector<double>& D) override;
-  void solve(VectorXd& x) override { lu_->solve(x); }
-  void compute_velocity(const VectorXd& x, VectorXd& u) override {
+  void solve(VectorRef x) override { lu_->solve(x); }
+  void compute_velocity(const ConstVectorRef& x, KeptVector& u) override {
     blocks_->compute_velocity(x, u);
   }
-  double measure(const VectorXd& x) override;
+  double measure(const ConstVectorRef& x) override;
   void read_solution(const StepProblem& problem, const StepSolution& solution,
-                     VectorXd& x) const override {
+                     KeptVector& x) const override {
     blocks_->read_solution(problem, solution, x);
   }
-  void write_solution(const StepProblem& problem, const VectorXd& x,
+  void write_solution(const StepProblem& problem, const ConstVectorRef& x,
                       StepSolution& solution) override {
     blocks_->write_solution(problem, x, solution);
   }
@@ -34,7 +34,7 @@ class AdmmDelassus : public AdmmSystem {
   const FrictionBlocks* blocks_ = nullptr;
   SaddleLu* lu_ = nullptr;
   std::vector<double> B_;  // D as SaddleLu takes it
-  VectorXd u_;
+  KeptVector u_;
 };
 
 }  // namespace stiction

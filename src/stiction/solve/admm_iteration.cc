@@ -68,7 +68,7 @@ bool AdmmIteration::balance() {
   return true;
 }
 
-void AdmmIteration::start(AdmmSystem& system, const AdmmOptions& options, const VectorXd& x) {
+void AdmmIteration::start(AdmmSystem& system, const AdmmOptions& options, const ConstVectorRef& x) {
   options_ = options;
   rho_ = options.penalty;
   x_ = y_ = best_ = x;
@@ -88,7 +88,7 @@ void AdmmIteration::check(AdmmSystem& system) {
   best_ = y_;
 }
 
-double AdmmIteration::go_on(AdmmSystem& system, const Limit& limit, VectorXd& x) {
+double AdmmIteration::go_on(AdmmSystem& system, const Limit& limit, KeptVector& x) {
   constexpr int kCheckInterval = 10;
   if (least_ > limit.tolerance && factor(system)) {
     while (iterations_ < limit.max_iterations) {
@@ -105,13 +105,13 @@ double AdmmIteration::go_on(AdmmSystem& system, const Limit& limit, VectorXd& x)
 }
 
 void AdmmIteration::start(const FrictionBlocks& blocks, const AdmmOptions& options,
-                          const VectorXd& x) {
+                          const ConstVectorRef& x) {
   delassus_.bind(blocks, nullptr);
   start(delassus_, options, x);
 }
 
 double AdmmIteration::go_on(const FrictionBlocks& blocks, SaddleLu& lu, const Limit& limit,
-                            VectorXd& x) {
+                            KeptVector& x) {
   delassus_.bind(blocks, &lu);
   return go_on(delassus_, limit, x);
 }

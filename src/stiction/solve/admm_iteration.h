@@ -42,14 +42,14 @@ class AdmmIteration {
   };
 
   /// Begins at x; of the options those of the iteration count.
-  void start(AdmmSystem& system, const AdmmOptions& options, const VectorXd& x);
+  void start(AdmmSystem& system, const AdmmOptions& options, const ConstVectorRef& x);
   /// Goes on to the limit, whatever was factored in between. x becomes the best iterate since the
   /// start; returns its residual.
-  double go_on(AdmmSystem& system, const Limit& limit, VectorXd& x);
+  double go_on(AdmmSystem& system, const Limit& limit, KeptVector& x);
 
   /// The same with the Delassus matrix.
-  void start(const FrictionBlocks& blocks, const AdmmOptions& options, const VectorXd& x);
-  double go_on(const FrictionBlocks& blocks, SaddleLu& lu, const Limit& limit, VectorXd& x);
+  void start(const FrictionBlocks& blocks, const AdmmOptions& options, const ConstVectorRef& x);
+  double go_on(const FrictionBlocks& blocks, SaddleLu& lu, const Limit& limit, KeptVector& x);
 
   int iterations() const { return iterations_; }
   int factorisations() const { return factorisations_; }
@@ -74,7 +74,7 @@ class AdmmIteration {
   double least_ = 0;              // residual of best_
   double primal_ = 0, dual_ = 0;  // ‖x − y‖ and ρ‖Δy‖ in the energy norm
   std::vector<double> D_;         // σ + ρ, σ in free rows
-  VectorXd x_, y_, z_, best_;
+  KeptVector x_, y_, z_, best_;
 };
 
 }  // namespace stiction

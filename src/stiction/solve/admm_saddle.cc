@@ -175,7 +175,7 @@ bool AdmmSaddle::factor(const std::vector<double>& D) {
   return ldlt_.factor(scaled_, all_rows_) == SaddleLdlt::Status::kFactored;
 }
 
-void AdmmSaddle::solve(VectorXd& x) {
+void AdmmSaddle::solve(VectorRef x) {
   using Refinement = SaddleLdlt::Refinement;
   std::copy(x.begin(), x.end(), g_.begin());
   ldlt_.solve(f_, g_, w_, x_,
@@ -186,12 +186,12 @@ void AdmmSaddle::solve(VectorXd& x) {
   std::copy(x_.begin(), x_.end(), x.begin());
 }
 
-void AdmmSaddle::go_to(const VectorXd& x) {
+void AdmmSaddle::go_to(const ConstVectorRef& x) {
   for (int row = 0; row < rows_.num_rows(); ++row) impulse_[row] = rows_.scale[row] * x[row];
   state_.go_to(blocks_, impulse_);
 }
 
-void AdmmSaddle::compute_velocity(const VectorXd& x, VectorXd& u) {
+void AdmmSaddle::compute_velocity(const ConstVectorRef& x, KeptVector& u) {
   go_to(x);
   u.resize(rows_.num_rows());
   for (int i = 0; i < blocks_.num_units(); ++i)
@@ -199,12 +199,12 @@ void AdmmSaddle::compute_velocity(const VectorXd& x, VectorXd& u) {
   for (int row = 0; row < rows_.num_rows(); ++row) u[row] *= rows_.scale[row];
 }
 
-double AdmmSaddle::measure(const VectorXd& x) {
+double AdmmSaddle::measure(const ConstVectorRef& x) {
   go_to(x);
   return residual_.evaluate_impulses(blocks_, state_);
 }
 
-void AdmmSaddle::write_solution(const StepProblem& problem, const VectorXd& x,
+void AdmmSaddle::write_solution(const StepProblem& problem, const ConstVectorRef& x,
                                 StepSolution& solution) {
   go_to(x);
   solution.resize(problem);

@@ -33,14 +33,14 @@ class AdmmSaddle : public AdmmSystem {
 
   const FrictionBlocks& rows() const override { return rows_; }
   [[nodiscard]] bool factor(const std::vector<double>& D) override;
-  void solve(VectorXd& x) override;
-  void compute_velocity(const VectorXd& x, VectorXd& u) override;
-  double measure(const VectorXd& x) override;
+  void solve(VectorRef x) override;
+  void compute_velocity(const ConstVectorRef& x, KeptVector& u) override;
+  double measure(const ConstVectorRef& x) override;
   void read_solution(const StepProblem& problem, const StepSolution& solution,
-                     VectorXd& x) const override {
+                     KeptVector& x) const override {
     rows_.read_solution(problem, solution, x);
   }
-  void write_solution(const StepProblem& problem, const VectorXd& x,
+  void write_solution(const StepProblem& problem, const ConstVectorRef& x,
                       StepSolution& solution) override;
 
  private:
@@ -50,7 +50,7 @@ class AdmmSaddle : public AdmmSystem {
   void describe_row_block(int unit);
   void scale_rows(const StepProblem& problem);
   void append_scaled(const BlockRows& rows, int row_block, int first_row, BlockRows& out) const;
-  void go_to(const VectorXd& x);
+  void go_to(const ConstVectorRef& x);
 
   ContactBlocks blocks_;
   GaussSeidelResidual residual_;

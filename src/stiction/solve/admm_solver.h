@@ -37,7 +37,7 @@ class AdmmSolver : public Solver {
   AdmmSaddle saddle_;
   AdmmForm form_ = AdmmForm::kDelassus;
   AdmmIteration iteration_;
-  VectorXd x_;
+  KeptVector x_;
 };
 
 }  // namespace stiction

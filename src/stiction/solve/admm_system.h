@@ -26,17 +26,17 @@ class AdmmSystem {
   /// possible.
   [[nodiscard]] virtual bool factor(const std::vector<double>& D) = 0;
   /// x ← (W + D)⁻¹x.
-  virtual void solve(VectorXd& x) = 0;
+  virtual void solve(VectorRef x) = 0;
   /// u = W x + q.
-  virtual void compute_velocity(const VectorXd& x, VectorXd& u) = 0;
+  virtual void compute_velocity(const ConstVectorRef& x, KeptVector& u) = 0;
   /// What the stopping measure will say of these impulses, up to rounding.
-  virtual double measure(const VectorXd& x) = 0;
+  virtual double measure(const ConstVectorRef& x) = 0;
 
   /// Impulses of an earlier answer; zero if its sizes do not fit.
   virtual void read_solution(const StepProblem& problem, const StepSolution& solution,
-                             VectorXd& x) const = 0;
+                             KeptVector& x) const = 0;
   /// The impulses and the velocities of the bodies that follow from them.
-  virtual void write_solution(const StepProblem& problem, const VectorXd& x,
+  virtual void write_solution(const StepProblem& problem, const ConstVectorRef& x,
                               StepSolution& solution) = 0;
 };
 

@@ -165,32 +165,19 @@ void BodyNewton::set_compliance() {
   }
 }
 
-/// Bodies that share a unit are neighbours.
+/// Where in a body's row of the matrix the pieces of its units go.
 void BodyNewton::build_pattern(const StepProblem& problem) {
   const int n = problem.num_blocks();
-  neighbours_.resize(n);
-  for (int b = 0; b < n; ++b) neighbours_[b].assign(1, b);
-  for (int i = 0; i < blocks_.num_units(); ++i)
-    for (int e = blocks_.unit(i).entry_begin; e < blocks_.unit(i + 1).entry_begin; ++e)
-      for (int f = blocks_.unit(i).entry_begin; f < blocks_.unit(i + 1).entry_begin; ++f)
-        if (e != f) neighbours_[blocks_.entry(e).block].push_back(blocks_.entry(f).block);
   BlockMatrix& A = matrix_;
   A.row_start.assign(problem.dof_start.begin(), problem.dof_start.end());
-  A.entry_start.assign(1, 0);
-  A.entry_block.clear();
   A.diagonal.resize(n);
+  find_neighbours(n);
   A.value_start.assign(1, 0);
-  for (int b = 0; b < n; ++b) {
-    std::vector<int>& list = neighbours_[b];
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    for (const int other : list) {
-      if (other == b) A.diagonal[b] = static_cast<int>(A.entry_block.size());
-      A.entry_block.push_back(other);
-      A.value_start.push_back(A.value_start.back() + A.size(b) * A.size(other));
+  for (int b = 0; b < n; ++b)
+    for (int e = A.entry_start[b]; e < A.entry_start[b + 1]; ++e) {
+      if (A.entry_block[e] == b) A.diagonal[b] = e;
+      A.value_start.push_back(A.value_start.back() + A.size(b) * A.size(A.entry_block[e]));
     }
-    A.entry_start.push_back(static_cast<int>(A.entry_block.size()));
-  }
   A.mirror.resize(A.entry_block.size());
   for (int b = 0; b < n; ++b)
     for (int e = A.entry_start[b]; e < A.entry_start[b + 1]; ++e)
@@ -204,6 +191,28 @@ void BodyNewton::build_pattern(const StepProblem& problem) {
         pairs_.push_back(A.value_start[find_entry(blocks_.entry(e).block, blocks_.entry(f).block)]);
       pair_start_.push_back(static_cast<int>(pairs_.size()));
     }
+}
+
+/// Bodies that share a unit, each once and in increasing order.
+void BodyNewton::find_neighbours(int num_bodies) {
+  BlockMatrix& A = matrix_;
+  A.entry_start.assign(1, 0);
+  A.entry_block.clear();
+  seen_from_.assign(num_bodies, -1);
+  for (int b = 0; b < num_bodies; ++b) {
+    const auto add = [&](int other) {
+      if (seen_from_[other] == b) return;
+      seen_from_[other] = b;
+      A.entry_block.push_back(other);
+    };
+    add(b);
+    for (const ContactBlocks::Meeting& meeting : blocks_.meetings(b))
+      for (int f = blocks_.unit(meeting.unit).entry_begin;
+           f < blocks_.unit(meeting.unit + 1).entry_begin; ++f)
+        add(blocks_.entry(f).block);
+    std::sort(A.entry_block.begin() + A.entry_start[b], A.entry_block.end());
+    A.entry_start.push_back(static_cast<int>(A.entry_block.size()));
+  }
 }
 
 int BodyNewton::find_entry(int row, int column) const {

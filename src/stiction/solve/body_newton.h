@@ -71,6 +71,7 @@ class BodyNewton final : public Solver {
   void prepare_impulses();
   void set_compliance();
   void build_pattern(const StepProblem& problem);
+  void find_neighbours(int num_bodies);
   int find_entry(int row, int column) const;
   double respond(const StepProblem& problem);
   void respond_bilateral(int unit, double u);
@@ -97,17 +98,17 @@ class BodyNewton final : public Solver {
   SweepState& state_;   // of the impulses at hand
   BlockMatrix matrix_;  // M̂ + RᵀDR, a block per body
   SaddleLu lu_;
-  std::vector<std::vector<int>> neighbours_;  // of a body, scratch
-  std::vector<int> pair_start_, pairs_;       // where in matrix_ the pieces of an entry's unit meet
-  std::vector<Response> responses_;           // per unit
-  std::vector<double> epsilon_;               // per unit
-  std::vector<double> impulses_;              // x̂, and x(w) in its place
-  std::vector<double> guess_;                 // x̂ of the iteration
-  std::vector<double> shift_;                 // μ‖u_T‖ of a contact at the last iteration
+  std::vector<int> seen_from_;           // the last body that had a neighbour
+  std::vector<int> pair_start_, pairs_;  // where in matrix_ the pieces of an entry's unit meet
+  std::vector<Response> responses_;      // per unit
+  std::vector<double> epsilon_;          // per unit
+  std::vector<double> impulses_;         // x̂, and x(w) in its place
+  std::vector<double> guess_;            // x̂ of the iteration
+  std::vector<double> shift_;            // μ‖u_T‖ of a contact at the last iteration
   std::vector<double> w_, origin_, bias_;
   std::vector<double> squares_;  // of momentum_, per body
   const std::vector<double> no_shift_;
-  VectorXd direction_, change_, momentum_;
+  KeptVector direction_, change_, momentum_;
   double target_ = 0;
   double max_seconds_ = 0;
 };

@@ -352,13 +352,13 @@ void FrictionBlocks::apply_scales() {
   q.array() *= ConstVectorMap(scale.data(), num_rows()).array();
 }
 
-void FrictionBlocks::compute_velocity(const VectorXd& x, VectorXd& u) const {
+void FrictionBlocks::compute_velocity(const ConstVectorRef& x, KeptVector& u) const {
   u.resize(num_rows());
   W.multiply(x.data(), u.data());
   u += q;
 }
 
-void FrictionBlocks::write_solution(const StepProblem& problem, const VectorXd& x,
+void FrictionBlocks::write_solution(const StepProblem& problem, const ConstVectorRef& x,
                                     StepSolution& solution) const {
   solution.resize(problem);
   for (int row = 0; row < num_rows(); ++row)
@@ -378,7 +378,7 @@ void FrictionBlocks::write_solution(const StepProblem& problem, const VectorXd& 
 }
 
 void FrictionBlocks::read_solution(const StepProblem& problem, const StepSolution& solution,
-                                   VectorXd& x) const {
+                                   KeptVector& x) const {
   x.setZero(num_rows());
   if (static_cast<int>(solution.lambda.size()) != num_bilateral_ ||
       static_cast<int>(solution.r.size()) != problem.num_contact_rows())
@@ -389,7 +389,7 @@ void FrictionBlocks::read_solution(const StepProblem& problem, const StepSolutio
   if (!x.allFinite()) x.setZero();
 }
 
-void FrictionBlocks::clear_rounding(VectorXd& x) const {
+void FrictionBlocks::clear_rounding(VectorRef x) const {
   constexpr double kRounding = 1e-17;
   const double least = kRounding * kRounding * x.squaredNorm();
   for (int i = 0; i < num_blocks(); ++i) {

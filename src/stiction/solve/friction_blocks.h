@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "stiction/base/kept_vector.h"
 #include "stiction/problem/step_problem.h"
 #include "stiction/solve/acceptance.h"
 
@@ -65,14 +66,15 @@ class FrictionBlocks {
   int size(int block) const { return W.size(block); }
 
   /// u = W x + q.
-  void compute_velocity(const VectorXd& x, VectorXd& u) const;
+  void compute_velocity(const ConstVectorRef& x, KeptVector& u) const;
   /// w = M̂⁻¹(p + Rᵀx), and x split into λ and r, in the units of the problem.
-  void write_solution(const StepProblem& problem, const VectorXd& x, StepSolution& solution) const;
+  void write_solution(const StepProblem& problem, const ConstVectorRef& x,
+                      StepSolution& solution) const;
   /// The impulses of an earlier answer; zero if its sizes do not fit.
-  void read_solution(const StepProblem& problem, const StepSolution& solution, VectorXd& x) const;
+  void read_solution(const StepProblem& problem, const StepSolution& solution, KeptVector& x) const;
 
   /// Zeroes impulses that are mere rounding of the others: a body that nothing touches would creep.
-  void clear_rounding(VectorXd& x) const;
+  void clear_rounding(VectorRef x) const;
 
   /// Nearest point of the admissible impulses of one block.
   void project(int block, const double* z, double* out) const { project(block, mu[block], z, out); }
@@ -83,10 +85,10 @@ class FrictionBlocks {
   /// What the measure of `assemble` will say of these impulses and velocities, up to rounding and
   /// the momentum, which write_solution keeps: the certificate (T21), (T22), or the published
   /// error. Infinite if not finite.
-  double residual(const VectorXd& x, const VectorXd& u) const;
+  double residual(const ConstVectorRef& x, const ConstVectorRef& u) const;
 
   BlockMatrix W;
-  VectorXd q;                 // velocities without impulses
+  KeptVector q;               // velocities without impulses
   std::vector<Kind> kind;     // per block
   std::vector<double> mu;     // per block, 0 unless a contact
   std::vector<double> lower;  // per block, bounded rows only
@@ -133,12 +135,12 @@ class FrictionBlocks {
   double measure_block(const StepProblem& problem, int block);
   void project(int block, double friction, const double* z, double* out) const;
   void shift(int block, double friction, const double* u, double* out) const;
-  double certificate_residual(const VectorXd& x, const VectorXd& u) const;
+  double certificate_residual(const ConstVectorRef& x, const ConstVectorRef& u) const;
   double certificate_defect(int block, const double* x, const double* u) const;
-  double published_residual(const VectorXd& x, const VectorXd& u) const;
+  double published_residual(const ConstVectorRef& x, const ConstVectorRef& u) const;
   double published_ratio(const SquareSums& rows, const SquareSums& contacts) const;
   double published_defect(int block, const double* x, const double* u) const;
-  double largest_impulse(const VectorXd& x) const;
+  double largest_impulse(const ConstVectorRef& x) const;
 
   StoppingMeasure measure_ = StoppingMeasure::kCertificate;
   ProblemKind problem_kind_ = ProblemKind::kStepProblem;
@@ -152,7 +154,7 @@ class FrictionBlocks {
   std::vector<int> neighbours_, mark_;
   std::vector<bool> is_moved_;    // per block: false if no impulse changes anything there
   std::vector<double> friction_;  // μ in the units of the problem
-  VectorXd free_velocity_;
+  KeptVector free_velocity_;
   Background row_background_, contact_background_;
   double data_cap_ = 0;                           // what impulses may count, see (T22)
   double bias_norm_ = 0, contact_bias_norm_ = 0;  // in the units of the problem

@@ -100,7 +100,7 @@ void FrictionBlocks::measure_data(const StepProblem& problem) {
 }
 
 /// What the impulses on the most loaded mass amount to, (T20).
-double FrictionBlocks::largest_impulse(const VectorXd& x) const {
+double FrictionBlocks::largest_impulse(const ConstVectorRef& x) const {
   double largest = 0;
   for (std::size_t k = 0; k + 1 < mass_piece_start_.size(); ++k) {
     double sum = mass_momentum_[k];
@@ -131,7 +131,8 @@ double FrictionBlocks::certificate_defect(int block, const double* x, const doub
   return std::sqrt(sum);
 }
 
-double FrictionBlocks::certificate_residual(const VectorXd& x, const VectorXd& u) const {
+double FrictionBlocks::certificate_residual(const ConstVectorRef& x,
+                                            const ConstVectorRef& u) const {
   double row_worst = 0, row_total = 0, contact_worst = 0, contact_total = 0, check = 0;
   for (int i = 0; i < num_blocks(); ++i) {
     if (!is_moved_[i]) continue;
@@ -170,7 +171,7 @@ double FrictionBlocks::published_defect(int block, const double* x, const double
   return sum;
 }
 
-double FrictionBlocks::published_residual(const VectorXd& x, const VectorXd& u) const {
+double FrictionBlocks::published_residual(const ConstVectorRef& x, const ConstVectorRef& u) const {
   SquareSums rows, contacts;
   for (int i = 0; i < num_blocks(); ++i) {
     SquareSums& sums = kind[i] == Kind::kContact ? contacts : rows;
@@ -211,7 +212,7 @@ double FrictionBlocks::published_ratio(const SquareSums& rows, const SquareSums&
                    kLocalFloor);
 }
 
-double FrictionBlocks::residual(const VectorXd& x, const VectorXd& u) const {
+double FrictionBlocks::residual(const ConstVectorRef& x, const ConstVectorRef& u) const {
   double worst = 0;
   if (asks_certificate(measure_)) worst = certificate_residual(x, u);
   if (asks_published(measure_)) worst = std::max(worst, published_residual(x, u));

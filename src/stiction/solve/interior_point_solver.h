@@ -49,7 +49,7 @@ class InteriorPointSolver final : public Solver {
   SaddleLu lu_;
   InteriorPoint interior_;
   NewtonPolish polish_;
-  VectorXd x_, u_, written_;
+  KeptVector x_, u_, written_;
   double residual_ = 0;
 };
 

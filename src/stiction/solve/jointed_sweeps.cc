@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "stiction/solve/dense_lu.h"
 
@@ -76,8 +77,14 @@ SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solu
 /// many.
 bool JointedSweeps::find_machines(const StepProblem& problem) {
   if (!problem.coupling.is_empty() || problem.num_bilateral() == 0) return false;
-  const int num_bodies = problem.num_blocks();
-  sets_.reset(num_bodies);
+  if (!hold_together(problem) || !number_machines(problem)) return false;
+  list_parts(problem);
+  return true;
+}
+
+/// Joins bodies by rows without bounds; false if there are none.
+bool JointedSweeps::hold_together(const StepProblem& problem) {
+  sets_.reset(problem.num_blocks());
   held_.assign(problem.num_bilateral(), -1);
   int num_bounded = 0;
   for (int row = 0; row < problem.num_bilateral(); ++row) {
@@ -90,32 +97,55 @@ bool JointedSweeps::find_machines(const StepProblem& problem) {
     for (int e = first + 1; e < end; ++e)
       sets_.join(problem.bilateral.entry_block(first), problem.bilateral.entry_block(e));
   }
-  if (num_bounded == problem.num_bilateral()) return false;
+  return num_bounded < problem.num_bilateral();
+}
+
+/// False if one is too large.
+bool JointedSweeps::number_machines(const StepProblem& problem) {
+  const int num_bodies = problem.num_blocks();
   block_.assign(num_bodies, -1);
   offset_.assign(num_bodies, 0);
-  num_machines_ = 0;
+  machines_.clear();
   for (int body = 0; body < num_bodies; ++body) {
     const int leader = sets_.root(body);
     if (leader == body) {
-      if (num_machines_ == static_cast<int>(machines_.size())) machines_.emplace_back();
-      Machine& machine = machines_[num_machines_];
-      machine.size = 0;
-      machine.bodies.clear();
-      machine.rows.clear();
-      block_[body] = num_machines_++;
+      block_[body] = static_cast<int>(machines_.size());
+      machines_.emplace_back();
     }
     block_[body] = block_[leader];
     Machine& machine = machines_[block_[body]];
     offset_[body] = machine.size;
     machine.size += problem.block_size(body);
-    machine.bodies.push_back(body);
+    ++machine.num_bodies;
     if (machine.size > kMaxSize) return false;
   }
-  for (int row = 0; row < problem.num_bilateral(); ++row)
-    if (held_[row] < 0)
-      machines_[block_[problem.bilateral.entry_block(problem.bilateral.entry_start(row))]]
-          .rows.push_back(row);
+  num_machines_ = static_cast<int>(machines_.size());
   return true;
+}
+
+void JointedSweeps::list_parts(const StepProblem& problem) {
+  const auto machine_of = [&](int row) -> Machine& {
+    return machines_[block_[problem.bilateral.entry_block(problem.bilateral.entry_start(row))]];
+  };
+  for (int row = 0; row < problem.num_bilateral(); ++row)
+    if (held_[row] < 0) ++machine_of(row).num_rows;
+  int num_bodies = 0, num_rows = 0;
+  for (Machine& machine : machines_) {
+    machine.body_begin = std::exchange(num_bodies, num_bodies + machine.num_bodies);
+    machine.row_begin = std::exchange(num_rows, num_rows + machine.num_rows);
+    machine.num_bodies = machine.num_rows = 0;
+  }
+  bodies_.resize(num_bodies);
+  rows_.resize(num_rows);
+  for (int body = 0; body < num_bodies; ++body) {
+    Machine& machine = machines_[block_[body]];
+    bodies_[machine.body_begin + machine.num_bodies++] = body;
+  }
+  for (int row = 0; row < problem.num_bilateral(); ++row) {
+    if (held_[row] >= 0) continue;
+    Machine& machine = machine_of(row);
+    rows_[machine.row_begin + machine.num_rows++] = row;
+  }
 }
 
 void JointedSweeps::set_compliance(const StepProblem& problem) {
@@ -178,12 +208,12 @@ void JointedSweeps::add_machine(const StepProblem& problem, const Machine& machi
   RowMatrixMap mass = reduced_.add_mass_block(machine.size);
   VectorMap p = reduced_.block_p(reduced_.num_blocks() - 1);
   mass.setZero();
-  for (const int body : machine.bodies) {
+  for (const int body : bodies(machine)) {
     const int first = offset_[body], n = problem.block_size(body);
     mass.block(first, first, n, n) = problem.mass_block(body);
     p.segment(first, n) = ConstVectorMap(problem.p.data() + problem.dof_start[body], n);
   }
-  for (const int row : machine.rows) add_joint(problem, row, mass, p);
+  for (const int row : rows(machine)) add_joint(problem, row, mass, p);
 }
 
 void JointedSweeps::add_joint(const StepProblem& problem, int row, RowMatrixMap mass, VectorMap p) {
@@ -233,12 +263,12 @@ bool JointedSweeps::recover(const StepProblem& problem, StepSolution& solution) 
   add_impulses(problem, problem.bilateral, solution.lambda.data());
   add_impulses(problem, problem.contacts, solution.r.data());
   for (int m = 0; m < num_machines_; ++m) {
-    Machine& machine = machines_[m];
-    if (machine.rows.empty()) continue;
+    const Machine& machine = machines_[m];
+    if (machine.num_rows == 0) continue;
     const double* mass = reduced_.mass_values.data() + reduced_.mass_start[m];
-    machine.lu.assign(mass, mass + static_cast<std::ptrdiff_t>(machine.size) * machine.size);
-    machine.swap.resize(machine.size);
-    if (!factor_lu(machine.lu.data(), machine.size, machine.swap.data())) return false;
+    machine_lu_.assign(mass, mass + static_cast<std::ptrdiff_t>(machine.size) * machine.size);
+    machine_swap_.resize(machine.size);
+    if (!factor_lu(machine_lu_.data(), machine.size, machine_swap_.data())) return false;
     move_bodies(problem, machine, solution);
     correct_joints(problem, machine, solution);
     move_bodies(problem, machine, solution);
@@ -250,10 +280,10 @@ bool JointedSweeps::recover(const StepProblem& problem, StepSolution& solution) 
 void JointedSweeps::read_machine(const StepProblem& problem, int m, StepSolution& solution) const {
   const Machine& machine = machines_[m];
   const double* w = part_.w.data() + reduced_.dof_start[m];
-  for (const int body : machine.bodies)
+  for (const int body : bodies(machine))
     std::copy_n(w + offset_[body], problem.block_size(body),
                 solution.w.data() + problem.dof_start[body]);
-  for (const int row : machine.rows) {
+  for (const int row : rows(machine)) {
     const double speed =
         problem.bilateral.times(row, 0, problem.dof_start.data(), solution.w.data());
     const double added = epsilon_[row] - problem.compliance[row];
@@ -274,7 +304,7 @@ void JointedSweeps::add_impulses(const StepProblem& problem, const BlockRows& ro
 /// w = M̂⁻¹(p + Rᵀx).
 void JointedSweeps::move_bodies(const StepProblem& problem, const Machine& machine,
                                 StepSolution& solution) {
-  for (const int body : machine.bodies) {
+  for (const int body : bodies(machine)) {
     double* w = solution.w.data() + problem.dof_start[body];
     std::copy_n(momentum_.data() + problem.dof_start[body], problem.block_size(body), w);
     solve_lu(mass_lu_.data() + problem.mass_start[body], problem.block_size(body),
@@ -286,10 +316,11 @@ void JointedSweeps::move_bodies(const StepProblem& problem, const Machine& machi
 void JointedSweeps::correct_joints(const StepProblem& problem, const Machine& machine,
                                    StepSolution& solution) {
   const BlockRows& rows = problem.bilateral;
-  change_.assign(machine.size + machine.rows.size(), 0.0);
+  const std::span<const int> joints = this->rows(machine);
+  change_.assign(machine.size + machine.num_rows, 0.0);
   double* defect = change_.data() + machine.size;
-  for (std::size_t k = 0; k < machine.rows.size(); ++k) {
-    const int row = machine.rows[k];
+  for (std::size_t k = 0; k < joints.size(); ++k) {
+    const int row = joints[k];
     defect[k] = problem.bias[row] -
                 rows.times(row, 0, problem.dof_start.data(), solution.w.data()) -
                 problem.compliance[row] * solution.lambda[row];
@@ -297,9 +328,9 @@ void JointedSweeps::correct_joints(const StepProblem& problem, const Machine& ma
       VectorMap(change_.data() + offset_[rows.entry_block(e)], rows.entry_columns(e)) +=
           defect[k] / epsilon_[row] * ConstVectorMap(rows.entry_values(e), rows.entry_columns(e));
   }
-  solve_lu(machine.lu.data(), machine.size, machine.swap.data(), change_.data());
-  for (std::size_t k = 0; k < machine.rows.size(); ++k) {
-    const int row = machine.rows[k];
+  solve_lu(machine_lu_.data(), machine.size, machine_swap_.data(), change_.data());
+  for (std::size_t k = 0; k < joints.size(); ++k) {
+    const int row = joints[k];
     double moved = 0;
     for (int e = rows.entry_start(row); e < rows.entry_start(row + 1); ++e)
       moved += ConstVectorMap(rows.entry_values(e), rows.entry_columns(e))

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "stiction/base/disjoint_sets.h"
@@ -43,13 +44,21 @@ class JointedSweeps final : public Solver {
  private:
   /// Bodies that are one to a sweep, and the rows that hold them together.
   struct Machine {
-    int size = 0;  // degrees of freedom
-    std::vector<int> bodies, rows;
-    std::vector<double> lu;
-    std::vector<int> swap;
+    int size = 0;                        // degrees of freedom
+    int body_begin = 0, num_bodies = 0;  // in bodies_
+    int row_begin = 0, num_rows = 0;     // in rows_
   };
 
   bool find_machines(const StepProblem& problem);
+  bool hold_together(const StepProblem& problem);
+  bool number_machines(const StepProblem& problem);
+  void list_parts(const StepProblem& problem);
+  std::span<const int> bodies(const Machine& machine) const {
+    return std::span(bodies_).subspan(machine.body_begin, machine.num_bodies);
+  }
+  std::span<const int> rows(const Machine& machine) const {
+    return std::span(rows_).subspan(machine.row_begin, machine.num_rows);
+  }
   void set_compliance(const StepProblem& problem);
   void build(const StepProblem& problem, const StepSolution& solution);
   void add_machine(const StepProblem& problem, const Machine& machine);
@@ -72,12 +81,15 @@ class JointedSweeps final : public Solver {
   DisjointSets sets_;
   std::vector<int> block_, offset_;  // of a body: its block in reduced_, and where in it
   std::vector<Machine> machines_;
+  std::vector<int> bodies_, rows_;  // of all machines, one after the other
   int num_machines_ = 0;
   std::vector<int> held_;  // per bilateral row: its place in reduced_, −1 if it is eliminated
   std::vector<double> epsilon_;  // per bilateral row
   std::vector<double> guess_;    // λ̂ per bilateral row
   std::vector<double> mass_lu_, momentum_, change_;
   std::vector<int> mass_swap_;
+  std::vector<double> machine_lu_;  // of one machine
+  std::vector<int> machine_swap_;
 };
 
 }  // namespace stiction

@@ -15,7 +15,7 @@ constexpr double kShortStep = 0.2;
 
 }  // namespace
 
-InteriorPoint::Vector InteriorPoint::read(const VectorXd& v, const FrictionBlocks& blocks,
+InteriorPoint::Vector InteriorPoint::read(const ConstVectorRef& v, const FrictionBlocks& blocks,
                                           int block) {
   Vector out = Vector::Zero();
   for (int k = 0; k < blocks.size(block); ++k) out[k] = v[blocks.W.row_start[block] + k];
@@ -23,7 +23,7 @@ InteriorPoint::Vector InteriorPoint::read(const VectorXd& v, const FrictionBlock
 }
 
 void InteriorPoint::write(const Vector& value, const FrictionBlocks& blocks, int block,
-                          VectorXd& v) {
+                          VectorRef v) {
   for (int k = 0; k < blocks.size(block); ++k) v[blocks.W.row_start[block] + k] = value[k];
 }
 
@@ -280,7 +280,7 @@ void InteriorPoint::move(double step) {
 }
 
 double InteriorPoint::run(const FrictionBlocks& blocks, SaddleLu& lu,
-                          const InteriorOptions& options, const Deadline& deadline, VectorXd& x) {
+                          const InteriorOptions& options, const Deadline& deadline, KeptVector& x) {
   classify(blocks);
   start(blocks);
   double least = std::numeric_limits<double>::infinity(), first_ratio = 0;

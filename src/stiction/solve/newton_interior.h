@@ -35,7 +35,7 @@ class InteriorPoint {
   /// Solves from inside the cones, whatever x was; x becomes the best iterate. Returns its
   /// residual.
   double run(const FrictionBlocks& blocks, SaddleLu& lu, const InteriorOptions& options,
-             const Deadline& deadline, VectorXd& x);
+             const Deadline& deadline, KeptVector& x);
   int iterations() const { return iterations_; }
 
  private:
@@ -71,8 +71,8 @@ class InteriorPoint {
   void solve_refined(const FrictionBlocks& blocks, SaddleLu& lu);
   double recover_steps(const FrictionBlocks& blocks);
   double recover_bound(const Direction& direction, Bound& bound) const;
-  static Vector read(const VectorXd& v, const FrictionBlocks& blocks, int block);
-  static void write(const Vector& value, const FrictionBlocks& blocks, int block, VectorXd& v);
+  static Vector read(const ConstVectorRef& v, const FrictionBlocks& blocks, int block);
+  static void write(const Vector& value, const FrictionBlocks& blocks, int block, VectorRef v);
   void update_trust(const FrictionBlocks& blocks, double step);
   void move(double step);
 
@@ -82,9 +82,9 @@ class InteriorPoint {
   std::vector<Bound> bounds_;
   std::vector<int> cone_of_block_;
   std::vector<double> A_, B_;
-  VectorXd x_, y_, u_, defect_;        // y = û of cones; of other rows the multiplier
-  VectorXd dx_, dy_, right_, scaled_;  // scaled_: what F dy + F⁻¹dx has to be
-  VectorXd refine_, best_;
+  KeptVector x_, y_, u_, defect_;        // y = û of cones; of other rows the multiplier
+  KeptVector dx_, dy_, right_, scaled_;  // scaled_: what F dy + F⁻¹dx has to be
+  KeptVector refine_, best_;
 };
 
 }  // namespace stiction

@@ -103,7 +103,7 @@ bool NewtonPolish::solve(const FrictionBlocks& blocks, SaddleLu& lu) {
 }
 
 double NewtonPolish::run(const FrictionBlocks& blocks, SaddleLu& lu, const PolishOptions& options,
-                         VectorXd& x) {
+                         KeptVector& x) {
   constexpr int kPatience = 2;  // steps in a row that do not help
   x_ = x;
   blocks.compute_velocity(x_, u_);

@@ -27,7 +27,8 @@ class NewtonPolish {
  public:
   /// Returns the residual of x, which changes only for a gain: where statuses were wrong, a
   /// slightly smaller residual would be a worse start for others.
-  double run(const FrictionBlocks& blocks, SaddleLu& lu, const PolishOptions& options, VectorXd& x);
+  double run(const FrictionBlocks& blocks, SaddleLu& lu, const PolishOptions& options,
+             KeptVector& x);
   int iterations() const { return iterations_; }
 
  private:
@@ -39,7 +40,7 @@ class NewtonPolish {
 
   int iterations_ = 0;
   std::vector<double> A_, B_;
-  VectorXd x_, u_, best_, defect_, step_, remainder_;
+  KeptVector x_, u_, best_, defect_, step_, remainder_;
 };
 
 }  // namespace stiction

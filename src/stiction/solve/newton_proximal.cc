@@ -5,7 +5,8 @@
 namespace stiction {
 
 double ProximalNewton::run(const FrictionBlocks& blocks, SaddleLu& lu,
-                           const ProximalOptions& options, const Deadline& deadline, VectorXd& x) {
+                           const ProximalOptions& options, const Deadline& deadline,
+                           KeptVector& x) {
   // A step may make the residual somewhat worse on its way to a better one, so the centre is not
   // always the best iterate.
   constexpr double kTolerated = 1.5;

@@ -25,7 +25,7 @@ class ProximalNewton {
  public:
   /// Improves x and returns its residual, never larger than at the start.
   double run(const FrictionBlocks& blocks, SaddleLu& lu, const ProximalOptions& options,
-             const Deadline& deadline, VectorXd& x);
+             const Deadline& deadline, KeptVector& x);
   /// Newton iterations of the last run.
   int iterations() const { return iterations_; }
   /// The weight that the next problem would have.
@@ -35,7 +35,7 @@ class ProximalNewton {
   SemismoothNewton newton_;
   int iterations_ = 0;
   double alpha_ = 0;
-  VectorXd trial_, u_, best_;
+  KeptVector trial_, u_, best_;
 };
 
 }  // namespace stiction

@@ -7,8 +7,8 @@ namespace stiction {
 
 using Kind = FrictionBlocks::Kind;
 
-void SemismoothNewton::compute_velocity(const FrictionBlocks& blocks, const VectorXd& centre,
-                                        const VectorXd& x, VectorXd& u) const {
+void SemismoothNewton::compute_velocity(const FrictionBlocks& blocks, const ConstVectorRef& centre,
+                                        const ConstVectorRef& x, KeptVector& u) const {
   blocks.compute_velocity(x, u);
   u += target_.alpha * (x - centre);
 }
@@ -70,8 +70,8 @@ void SemismoothNewton::evaluate_contact(const FrictionBlocks& blocks, int block,
   }
 }
 
-double SemismoothNewton::evaluate(const FrictionBlocks& blocks, const VectorXd& x,
-                                  const VectorXd& u, bool with_derivatives) {
+double SemismoothNewton::evaluate(const FrictionBlocks& blocks, const ConstVectorRef& x,
+                                  const ConstVectorRef& u, bool with_derivatives) {
   double merit = 0;
   phi_.resize(x.size());
   for (int i = 0; i < blocks.num_blocks(); ++i) {
@@ -93,8 +93,8 @@ double SemismoothNewton::evaluate(const FrictionBlocks& blocks, const VectorXd& 
   return merit;
 }
 
-bool SemismoothNewton::search_line(const FrictionBlocks& blocks, const VectorXd& centre,
-                                   VectorXd& x) {
+bool SemismoothNewton::search_line(const FrictionBlocks& blocks, const ConstVectorRef& centre,
+                                   KeptVector& x) {
   const double reference = *std::max_element(recent_merits_.begin(), recent_merits_.end());
   double length = 1;
   for (int attempt = 0; attempt < 12; ++attempt, length *= 0.5) {
@@ -110,8 +110,8 @@ bool SemismoothNewton::search_line(const FrictionBlocks& blocks, const VectorXd&
 }
 
 SemismoothNewton::Outcome SemismoothNewton::solve(const FrictionBlocks& blocks, SaddleLu& lu,
-                                                  const VectorXd& centre, const Target& target,
-                                                  VectorXd& x) {
+                                                  const ConstVectorRef& centre,
+                                                  const Target& target, KeptVector& x) {
   target_ = target;
   A_.resize(9 * static_cast<std::size_t>(blocks.num_blocks()));
   B_.resize(A_.size());

@@ -31,28 +31,28 @@ class SemismoothNewton {
     double step_scale = 10;  // ρ
   };
 
-  Outcome solve(const FrictionBlocks& blocks, SaddleLu& lu, const VectorXd& centre,
-                const Target& target, VectorXd& x);
+  Outcome solve(const FrictionBlocks& blocks, SaddleLu& lu, const ConstVectorRef& centre,
+                const Target& target, KeptVector& x);
   /// Newton iterations of the last solve.
   int iterations() const { return iterations_; }
 
  private:
-  void compute_velocity(const FrictionBlocks& blocks, const VectorXd& centre, const VectorXd& x,
-                        VectorXd& u) const;
-  double evaluate(const FrictionBlocks& blocks, const VectorXd& x, const VectorXd& u,
+  void compute_velocity(const FrictionBlocks& blocks, const ConstVectorRef& centre,
+                        const ConstVectorRef& x, KeptVector& u) const;
+  double evaluate(const FrictionBlocks& blocks, const ConstVectorRef& x, const ConstVectorRef& u,
                   bool with_derivatives);
   void evaluate_bilateral(const FrictionBlocks& blocks, int block, double x, double u, double* phi,
                           double* A, double* B) const;
   void evaluate_contact(const FrictionBlocks& blocks, int block, const double* x, const double* u,
                         double* phi, double* A, double* B) const;
-  bool search_line(const FrictionBlocks& blocks, const VectorXd& centre, VectorXd& x);
+  bool search_line(const FrictionBlocks& blocks, const ConstVectorRef& centre, KeptVector& x);
 
   Target target_;
   int iterations_ = 0;
   double merit_ = 0;
   std::array<double, 5> recent_merits_{};
   std::vector<double> A_, B_;  // ∂Φ/∂u and ∂Φ/∂x, 9 numbers per block
-  VectorXd phi_, step_, u_, trial_;
+  KeptVector phi_, step_, u_, trial_;
 };
 
 }  // namespace stiction

@@ -36,7 +36,7 @@ struct NewtonSolver::Workspace {
   ProximalNewton proximal;
   InteriorPoint interior;
   NewtonPolish polish;
-  VectorXd x, u, other;
+  KeptVector x, u, other;
   double goal = 0;  // for the own residual
   double residual = 0;
   int iterations = 0;

@@ -469,7 +469,7 @@ bool SaddleLu::eliminate(Front& front, Eigen::Map<MatrixXd> F) {
   return true;
 }
 
-void SaddleLu::solve(VectorXd& x) {
+void SaddleLu::solve(VectorRef x) {
   const int n = static_cast<int>(block_at_.size());
   for (int k = 0; k < n; ++k)
     for (int r = 0; r < permuted_start_[k + 1] - permuted_start_[k]; ++r)

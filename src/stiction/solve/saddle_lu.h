@@ -38,7 +38,7 @@ class SaddleLu {
   /// Factors W + B; an empty B is zero, and blocks may then have any size.
   bool factor(const BlockMatrix& W, const std::vector<double>& B);
   /// x ← S⁻¹x.
-  void solve(VectorXd& x);
+  void solve(VectorRef x);
 
   /// Pivots of the last factorisation that had to be replaced, and the rows they belong to.
   const std::vector<int>& replaced_rows() const { return replaced_rows_; }
@@ -115,7 +115,7 @@ class SaddleLu {
   bool is_laid_out_ = false;
   const std::vector<double>*A_ = nullptr, *B_ = nullptr;  // during factor only
   WorkerPool* workers_ = nullptr;
-  VectorXd work_, gather_;
+  KeptVector work_, gather_;
 };
 
 }  // namespace stiction
