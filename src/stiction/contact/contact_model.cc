@@ -741,13 +741,7 @@ void ContactModel::add_geometric_stiffness(double t, const VectorXd& q,
 // ContactEvaluator
 
 void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const VectorXd& q,
-                                    VectorXd& gaps) {
-  gaps.resize(model.num_contacts());
-  model.evaluate_gaps(t, q, gaps);
-}
-
-void ContactEvaluator::compute_gaps(const ContactModel& model, double t, const VectorXd& q,
-                                    VectorXd& gaps, ContactTouches& touches) {
+                                    KeptVector& gaps, ContactTouches& touches) {
   gaps.resize(model.num_contacts());
   model.evaluate_fixed_gaps(t, q, gaps);
   model.evaluate_touches(t, q, touches);

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "stiction/base/kept_vector.h"
 #include "stiction/base/stepping_options.h"
 #include "stiction/base/worker_pool.h"
 #include "stiction/geometry/collision_scene.h"
@@ -311,9 +312,13 @@ class ContactModel : public Model {
 class ContactEvaluator : public ModelEvaluator {
  public:
   /// All gaps Φ(q, t), in the order of the contacts.
-  static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps);
+  template <class Vector>
+  static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, Vector& gaps) {
+    gaps.resize(model.num_contacts());
+    model.evaluate_gaps(t, q, gaps);
+  }
   /// The same, and where the contacts touch.
-  static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, VectorXd& gaps,
+  static void compute_gaps(const ContactModel& model, double t, const VectorXd& q, KeptVector& gaps,
                            ContactTouches& touches);
   /// γ_N = N v + ŵ_N of one contact.
   double compute_gap_rate(const ContactModel& model, const State& state, int contact);

@@ -119,7 +119,7 @@ class StepAssembly {
   /// until they are evaluated anew, also if the problem is cleared.
   void evaluate_contacts(const ContactModel& model, const EvaluationPoint& point);
   /// Φ of all contacts that were evaluated, alternatives suppressed.
-  const VectorXd& evaluated_gaps() const { return gaps_; }
+  const KeptVector& evaluated_gaps() const { return gaps_; }
   /// N v + ŵ_N of a contact that was evaluated.
   double gap_rate(const ContactModel& model, int contact, const VectorXd& v) const {
     const RowSet& set = batches_[contact / kBatch];
@@ -253,7 +253,8 @@ class StepAssembly {
   std::vector<TouchingBatch> touching_;
   std::vector<double> fall_sums_;  // per block, see measure_free_fall
   std::vector<double> falls_;      // how far forces alone move them along their normal
-  VectorXd theta_, extension_, gaps_, force_, force_at_end_, free_fall_, lag_;
+  KeptVector gaps_;
+  VectorXd theta_, extension_, force_, force_at_end_, free_fall_, lag_;
   std::vector<double> matrix_storage_;
   std::vector<double> traces_, new_traces_;  // of geometric stiffness, per block
   std::vector<double> inverse_diagonal_;     // 1/|M̂| per coordinate

@@ -74,7 +74,7 @@ void EventScheme::step(const ContactModel& model, const State& start, const Sche
   result.memory.contacts = status_;
   result.memory.substep = substep_;
   forces_.keep(result.memory);
-  const VectorXd& gaps = reader_.finish(model, result);
+  const KeptVector& gaps = reader_.finish(model, result);
   solve.certify_state(model, result.end, gaps);
 }
 

@@ -64,7 +64,7 @@ void MoreauScheme::step(const ContactModel& model, const State& start, const Sch
   reader_.begin(model, result);
   reader_.add(assembly_, solution, phase, result);
   reader_.add_applied_work(model, mid, start.v, h, phase, result);
-  const VectorXd& gaps = reader_.finish(model, result);
+  const KeptVector& gaps = reader_.finish(model, result);
   if (h > 0) forces_.read(model, assembly_, solution, h);
   forces_.keep(result.memory);
   solve.certify_state(model, result.end, gaps);

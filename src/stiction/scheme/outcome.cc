@@ -457,7 +457,7 @@ OutcomeReader::Work OutcomeReader::add_contact(const StepAssembly& assembly,
   return work;
 }
 
-const VectorXd& OutcomeReader::finish(const ContactModel& model, StepResult& result) {
+const KeptVector& OutcomeReader::finish(const ContactModel& model, StepResult& result) {
   for (StepEvent& event : result.events)
     if (event.contact >= 0) event.key = model.contact_key(event.contact);
   ContactEvaluator::compute_gaps(model, result.end.t, result.end.q, gaps_, touches_);

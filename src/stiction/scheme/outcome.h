@@ -44,7 +44,7 @@ class OutcomeReader {
 
   /// Orders the contacts and gives them their gaps at the end of the step; `result.end` is set.
   /// Returns all gaps there.
-  const VectorXd& finish(const ContactModel& model, StepResult& result);
+  const KeptVector& finish(const ContactModel& model, StepResult& result);
 
  private:
   void open_outcomes(const std::vector<int>& contacts, StepResult& result);
@@ -61,7 +61,8 @@ class OutcomeReader {
   VectorXd mean_and_end_;                // it and v⁺, their numbers in turn
   std::vector<double> speeds_;           // of coordinates, or what they would be without impulses
   const ContactModel* model_ = nullptr;  // of the step being read
-  VectorXd gaps_, force_;
+  KeptVector gaps_;
+  VectorXd force_;
   ContactTouches touches_;  // at the end of the step
   /// What a contact of a solved problem does.
   struct Motion {

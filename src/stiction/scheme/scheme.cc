@@ -161,13 +161,14 @@ void SolveStage::certify_state(const ContactModel& model, const State& state) {
 }
 
 void SolveStage::certify_state(const ContactModel& model, const State& state,
-                               const VectorXd& gaps) {
+                               const ConstVectorRef& gaps) {
   if (model.has_alternatives()) {
     gaps_ = gaps;
     model.raise_gaps(state, gaps_);
   }
   Certificate state_figures;
-  state_figures.gap = ContactEvaluator::smallest_of(model.has_alternatives() ? gaps_ : gaps);
+  state_figures.gap = model.has_alternatives() ? ContactEvaluator::smallest_of(gaps_)
+                                               : ContactEvaluator::smallest_of(gaps);
   state_figures.joint = evaluator_.compute_joint_error(model, state);
   certificate_.include(state_figures);
 }

@@ -125,7 +125,7 @@ class SolveStage {
   /// Adds the gap and joint figures of the state that the step ends in.
   void certify_state(const ContactModel& model, const State& state);
   /// The same where all gaps at that state are known.
-  void certify_state(const ContactModel& model, const State& state, const VectorXd& gaps);
+  void certify_state(const ContactModel& model, const State& state, const ConstVectorRef& gaps);
   /// Adds what has been certified in an earlier step and is the same still.
   void include(const Certificate& certificate) { certificate_.include(certificate); }
   /// Of islands at rest that were certified by themselves in this step, by their first block.
@@ -169,7 +169,7 @@ class SolveStage {
   Deadline deadline_;
   Certifier certifier_;
   ContactEvaluator evaluator_;
-  VectorXd gaps_;
+  KeptVector gaps_;
   StepSolution start_, solution_;
   std::array<Solved, 2> last_;               // impact, step
   const StepProblem* last_asked_ = nullptr;  // of the solver, for the answer in solution_

@@ -44,7 +44,7 @@ void SpookScheme::step(const ContactModel& model, const State& start, const Sche
   result.memory = memory;
   forces_.recall(model, memory);
   assembly_.evaluate_contacts(model, {start.t, start.q});
-  const VectorXd& gaps = assembly_.evaluated_gaps();
+  const KeptVector& gaps = assembly_.evaluated_gaps();
   touching_.clear();
   // A contact that pressed in the last step may have opened by what the solver is forgiven; its gap
   // is part of its row.

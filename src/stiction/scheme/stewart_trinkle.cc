@@ -49,7 +49,7 @@ void StewartTrinkleScheme::step(const ContactModel& model, const State& start,
     result.memory.contacts = step_.status();
     forces_.keep(result.memory);
   }
-  const VectorXd& gaps = reader_.finish(model, result);
+  const KeptVector& gaps = reader_.finish(model, result);
   solve.certify_state(model, result.end, gaps);
 }
 

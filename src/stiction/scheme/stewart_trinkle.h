@@ -32,7 +32,7 @@ class StewartTrinkleScheme final : public Scheme {
   OutcomeReader reader_;
   StepForces forces_;
   ContactEvaluator evaluator_;
-  VectorXd gaps_;
+  KeptVector gaps_;
   std::vector<int> touching_;
   bool is_impact_ = false;  // the last step was one with h = 0
 };

@@ -67,7 +67,7 @@ class Sleepers {
   DisjointSets sets_;                     // of blocks
   std::vector<int> members_, new_groups_;
   std::vector<std::pair<std::uint64_t, int>> group_of_key_;
-  VectorXd gaps_;
+  KeptVector gaps_;
 };
 
 }  // namespace stiction

@@ -2,7 +2,7 @@
 // minimum degree on a quotient graph (Amestoy, Davis & Duff 1996), with twins (nodes that have the
 // same neighbours, such as the contacts of two bodies) eliminated as one.
 //
-// Eigen's, which it replaces, takes all its storage anew in each call; that took a fifth of the
+// Eigen's, which it replaces, takes all its storage anew in each call; that took an eighth of the
 // allocations of a machine in a heap of rocks, whose pattern is another one in every step. Here
 // storage is kept: no allocation but for more nodes, neighbours or numbers in the factors than ever
 // before. Ties go to the node that came last to its degree: same pattern, same order.
