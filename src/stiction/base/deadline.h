@@ -1,6 +1,7 @@
 // A time budget that iterations look at between two of their steps.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 namespace stiction {
@@ -16,6 +17,12 @@ class Deadline {
 
   bool is_limited() const { return is_limited_; }
   bool has_passed() const { return is_limited_ && Clock::now() >= end_; }
+  /// [s] What is left, for a method that takes zero for no limit: a tenth of a millisecond at least
+  /// when limited, zero otherwise.
+  double time_limit() const {
+    constexpr double kShortest = 1e-4;
+    return is_limited_ ? std::max(remaining(), kShortest) : 0;
+  }
   /// [s] Zero or less when it has passed; a large number without limit.
   double remaining() const {
     return is_limited_ ? std::chrono::duration<double>(end_ - Clock::now()).count() : 1e300;

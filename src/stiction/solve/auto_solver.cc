@@ -120,11 +120,14 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
   if (best == 0) return {SolverStatus::kConverged, report.iterations, report.stage};
   prepare_start(problem, solution);
   start_ = solution;
+  hold_ground(problem, report, solution);
+  if (is_late(report)) return admit_failure(problem, report, solution);
   int level = 0;
   // Taking a small problem apart costs as much as a first attempt at solving it.
   if (problem.num_rows() <= kSmallRows) {
+    best = ground_level_;
     (void)whole_->improve(problem, level++, start_, solution, best, report, deadline_);
-  } else {
+  } else if (!has_ground()) {
     whole_->try_few_sweeps(problem, solution, best, report);
   }
   if (whole_->is_good(best)) return {SolverStatus::kConverged, report.iterations, report.stage};
@@ -144,7 +147,27 @@ SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solutio
       (options_.is_for_steps() && problem.num_contacts() <= AutoTraits::kManyDiscs);
   if (!is_solved && is_worth_it) is_solved = solve_whole(problem, level, best, report, solution);
   if (is_solved) report.status = SolverStatus::kConverged;
-  return is_solved ? report : admit_failure(problem, report, solution);
+  if (is_solved) return report;
+  return_to_ground(problem, solution);
+  return admit_failure(problem, report, solution);
+}
+
+/// Where time is limited: an answer to go on from, and to come back to if nothing better is found
+/// in time. Newton's iterates, cut off, may be worse than none.
+void AutoSolver::hold_ground(const StepProblem& problem, SolverReport& report,
+                             StepSolution& solution) {
+  ground_level_ = kInfinity;
+  if (!deadline_.is_limited()) return;
+  ground_level_ = whole_->sweep_roughly(problem, solution, report, deadline_);
+  if (has_ground()) ground_ = solution;
+}
+
+bool AutoSolver::has_ground() const { return ground_level_ < kInfinity; }
+
+/// What is better for each island need not be so for all of them.
+void AutoSolver::return_to_ground(const StepProblem& problem, StepSolution& solution) {
+  if (has_ground() && !(acceptance_.measure(problem, solution) <= ground_level_))
+    solution = ground_;
 }
 
 /// Impulses without velocities are a guess from elsewhere. Small problems that pivoting takes are
@@ -257,7 +280,7 @@ int AutoSolver::run_level(const StepProblem& problem, int level, std::vector<Des
   const bool is_over = is_late(report);
   const auto run_one = [&](int k, Desk& desk) {
     outcomes_[k].report.has_answer = false;
-    if (!is_over || level_of_[pending_[k]] == kInfinity)
+    if (!is_over || (level_of_[pending_[k]] == kInfinity && !has_ground()))
       run_island(problem, pending_[k], level, desk, outcomes_[k], solution);
   };
   // Large islands one after the other, by all threads; the others at once, each by one.
@@ -296,6 +319,8 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
     desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
   if (level == 0 && best != 0) desk.team->try_quick(desk.part, desk.solution, best, outcome.report);
   const bool is_solved = best == 0;
+  if (level == 0 && !is_solved && has_ground())
+    best = desk.team->measure(desk.part, desk.solution);
   outcome.was_tried = is_solved || desk.team->improve(desk.part, level, desk.start, desk.solution,
                                                       best, outcome.report, deadline_);
   if (!outcome.was_tried) return;
@@ -339,7 +364,7 @@ SolverReport AutoSolver::admit_failure(const StepProblem& problem, SolverReport 
     solution.set_zero(problem);
   if (!is_finite(problem))
     report.status = SolverStatus::kNonFinite;
-  else if (find_contradiction(problem).is_found())
+  else if (!is_late(report) && find_contradiction(problem).is_found())
     report.status = SolverStatus::kInfeasible;
   return report;
 }

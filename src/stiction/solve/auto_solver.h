@@ -75,6 +75,9 @@ class AutoSolver final : public Solver {
                 SolverReport& report, StepSolution& solution);
   void run_island(const StepProblem& problem, int island, int level, Desk& desk, Outcome& outcome,
                   StepSolution& solution);
+  void hold_ground(const StepProblem& problem, SolverReport& report, StepSolution& solution);
+  bool has_ground() const;
+  void return_to_ground(const StepProblem& problem, StepSolution& solution);
   void take_velocities(const StepProblem& problem, StepSolution& solution);
   void gather_velocities(const StepProblem& problem, int island, std::vector<double>& out) const;
   void move_loose_blocks(const StepProblem& problem, StepSolution& solution);
@@ -97,6 +100,9 @@ class AutoSolver final : public Solver {
   std::vector<int> shared_, single_;  // places in pending_ of large and of other islands
   std::vector<double> level_of_;      // measure of the best answer of an island
   StepSolution start_;                // what the caller gave
+  /// Under a time limit an answer that is held on to, with its measure; infinite: there is none.
+  StepSolution ground_;
+  double ground_level_ = 0;
   std::vector<double> before_;        // velocities of the step before; none: not known
   std::vector<double> lu_;            // of a loose block
   std::vector<int> swap_;

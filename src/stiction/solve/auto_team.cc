@@ -39,6 +39,10 @@ constexpr int kPackPatience = 10;
 /// every digit.
 constexpr double kEnough = 0.7;
 constexpr int kLeastSweeps = 5;
+/// Under a time limit: what is aimed at before anything else, and the sweeps that are made whatever
+/// the time, so that no body is left without impulses.
+constexpr double kRoughGoal = 1e-3;
+constexpr int kTimelessSweeps = 8;
 constexpr int kCheckGap = 3;
 /// Newton's method ends in few iterations or is on the wrong track. The first answer of things at
 /// rest is what all others start from.
@@ -144,6 +148,16 @@ AutoTeam::AutoTeam(const AutoOptions& options, WorkerPool* workers)
                     .focuses = options.is_for_steps(),
                     .workers = workers},
                    workshop_),
+      rough_sweeps_({.tolerance = std::max(options.tolerance, kRoughGoal),
+                     .measure = options.measure,
+                     .max_iterations = kWarmSweeps,
+                     .stall_sweeps = kWarmStall,
+                     .least_sweeps = kLeastSweeps,
+                     .timeless_sweeps = kTimelessSweeps,
+                     .shortens_start = options.is_for_steps(),
+                     .check_gap = kCheckGap,
+                     .workers = workers},
+                    workshop_),
       direct_iterative_({.tolerance = options.tolerance,
                          .measure = precise(options.measure),
                          .max_rounds = kDirectRounds}),
@@ -282,6 +296,18 @@ void AutoTeam::try_few_sweeps(const StepProblem& problem, StepSolution& solution
   const bool is_too_rough = is_for_steps_ && traits.is_smooth;
   if (!is_tight_ && !traits.is_lcp && !is_too_rough)
     run(problem, few_sweeps_, solution, solution, best, report);
+}
+
+double AutoTeam::sweep_roughly(const StepProblem& problem, StepSolution& solution,
+                               SolverReport& report, const Deadline& deadline) {
+  trial_ = solution;
+  rough_sweeps_.set_time_limit(deadline.time_limit());
+  const SolverReport outcome = rough_sweeps_.solve(problem, trial_);
+  report.iterations += outcome.iterations;
+  if (outcome.status == SolverStatus::kUnsupported || !outcome.has_answer) return kInfinity;
+  report.has_answer = true;
+  solution = trial_;
+  return judge_.measure(problem, solution);
 }
 
 void AutoTeam::try_direct(const StepProblem& problem, StepSolution& solution, double& best,

@@ -47,6 +47,14 @@ class AutoTeam {
   /// A first attempt at a problem with friction, worth its while at a loose tolerance.
   void try_few_sweeps(const StepProblem& problem, StepSolution& solution, double& best,
                       SolverReport& report);
+  /// Sweeps to a rough tolerance, some of them whatever the time: what is held on to while others
+  /// try for more under a time limit. The measure of the answer in `solution`; infinite if there is
+  /// none.
+  double sweep_roughly(const StepProblem& problem, StepSolution& solution, SolverReport& report,
+                       const Deadline& deadline);
+  double measure(const StepProblem& problem, const StepSolution& solution) {
+    return judge_.measure(problem, solution);
+  }
   /// A first attempt at a joint system.
   void try_direct(const StepProblem& problem, StepSolution& solution, double& best,
                   SolverReport& report);
@@ -101,7 +109,7 @@ class AutoTeam {
   BlockPivotSolver block_pivot_;
   JointedSweeps sweeps_;
   NsgsSolver few_sweeps_;
-  JointedSweeps warm_sweeps_;
+  JointedSweeps warm_sweeps_, rough_sweeps_;
   DirectIterativeSolver direct_iterative_;
   BodyNewton body_newton_;
   NewtonSolver precise_newton_;

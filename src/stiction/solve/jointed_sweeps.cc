@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/dense_lu.h"
 
 namespace stiction {
@@ -47,6 +48,7 @@ SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solu
     num_machines_ = 0;
     return sweeps_.solve(problem, solution);
   }
+  const Deadline deadline(max_seconds_);
   acceptance_.forget_last();
   set_compliance(problem);
   SolverReport total{.status = SolverStatus::kMaxIterations};
@@ -54,6 +56,7 @@ SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solu
   for (int round = 0; round < kMaxRounds; ++round) {
     build(problem, solution);
     joined_sweeps_.set_tolerance(target);
+    joined_sweeps_.set_time_limit(deadline.time_limit());
     workshop_->forget();  // what was laid out for another reduced problem
     const SolverReport report = joined_sweeps_.solve(reduced_, part_);
     total.iterations += report.iterations;
@@ -67,7 +70,7 @@ SolverReport JointedSweeps::solve(const StepProblem& problem, StepSolution& solu
       total.status = SolverStatus::kConverged;
       return total;
     }
-    if (report.status != SolverStatus::kConverged) return total;
+    if (report.status != SolverStatus::kConverged || deadline.has_passed()) return total;
     target *= std::clamp(0.5 * tolerance_ / measured, kStrictest, kLeastGain);
   }
   return total;

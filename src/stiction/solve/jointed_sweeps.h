@@ -33,8 +33,8 @@ class JointedSweeps final : public Solver {
 
   std::string_view name() const override { return "jointed-sweeps"; }
   void set_time_limit(double seconds) override {
+    max_seconds_ = seconds;
     sweeps_.set_time_limit(seconds);
-    joined_sweeps_.set_time_limit(seconds);
   }
   SolverReport solve(const StepProblem& problem, StepSolution& solution) override;
   const Certifier* certifier() const override {
@@ -76,6 +76,7 @@ class JointedSweeps final : public Solver {
   NsgsSolver joined_sweeps_;  // of reduced_
   Acceptance acceptance_;
   double tolerance_;
+  double max_seconds_ = 0;
   StepProblem reduced_;
   StepSolution part_;
   DisjointSets sets_;

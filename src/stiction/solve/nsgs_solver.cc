@@ -96,13 +96,14 @@ NsgsSolver::NsgsSolver(const NsgsOptions& options, std::shared_ptr<SweepWorkshop
 }
 
 SolverReport NsgsSolver::solve(const StepProblem& problem, StepSolution& solution) {
+  const Deadline deadline(max_seconds_);
   acceptance_.forget_last();
   if (try_nothing(problem, solution)) return {SolverStatus::kConverged, 0};
   if (!start(problem, solution)) {
     solution.set_zero(problem);
     return {.status = SolverStatus::kNonFinite, .has_answer = false};
   }
-  const SolverReport report = iterate(problem, solution);
+  const SolverReport report = iterate(problem, deadline, solution);
   if (report.status == SolverStatus::kConverged) return report;
   state_.go_to(blocks_, workshop_->best);
   state_.store(blocks_, solution);
@@ -154,7 +155,8 @@ bool NsgsSolver::start(const StepProblem& problem, const StepSolution& solution)
   return state_.is_finite();
 }
 
-SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solution) {
+SolverReport NsgsSolver::iterate(const StepProblem& problem, const Deadline& deadline,
+                                 StepSolution& solution) {
   if (evaluate(0) <= target_ && confirm_start(problem, solution))
     return {SolverStatus::kConverged, 0};
   workshop_->begin_sweeps();
@@ -162,11 +164,11 @@ SolverReport NsgsSolver::iterate(const StepProblem& problem, StepSolution& solut
   choose_momentum(0);
   if (has_changes()) workshop_->residual.list_scales(blocks_, workshop_->scale);
   load_packs();
-  const Deadline deadline(max_seconds_);
   if (options_.max_iterations == 0) return {SolverStatus::kMaxIterations, 0};
   for (int number = 1, due = 1;; ++number) {
     sweep(number);
-    const bool is_last = number >= options_.max_iterations * patience() || deadline.has_passed();
+    const bool is_last = number >= options_.max_iterations * patience() ||
+                         (number >= options_.timeless_sweeps && deadline.has_passed());
     bool is_focused = false;
     if (!is_last && is_promising(number)) {
       store_impulses();

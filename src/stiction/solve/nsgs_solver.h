@@ -34,6 +34,8 @@ struct NsgsOptions {
   /// least.
   StoppingMeasure start_measure = StoppingMeasure::kCertificate;
   int least_sweeps = 0;
+  /// So many are made whatever the time.
+  int timeless_sweeps = 1;
   bool shortens_start = false;  // see SweepState::shorten
   /// In packs, where a sweep takes a tenth of the time, this many times as many are made before
   /// they end or are given up.
@@ -68,7 +70,8 @@ class NsgsSolver : public Solver {
  private:
   bool try_nothing(const StepProblem& problem, StepSolution& solution);
   bool start(const StepProblem& problem, const StepSolution& solution);
-  SolverReport iterate(const StepProblem& problem, StepSolution& solution);
+  SolverReport iterate(const StepProblem& problem, const Deadline& deadline,
+                       StepSolution& solution);
   void choose_visits();
   void choose_momentum(int number);
   void visit_in_double(int number);
