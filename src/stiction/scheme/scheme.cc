@@ -22,6 +22,8 @@ constexpr int kManyContacts = 30;
 
 void SolveStage::begin_step(const Deadline& deadline) {
   deadline_ = deadline;
+  expected_solves_ = std::max(1, num_solves_);
+  num_solves_ = 0;
   certificate_ = {};
   report_ = {};
   wall_ = certify_wall_ = 0;
@@ -57,8 +59,7 @@ void SolveStage::look(const StepProblem& problem, SolverReport& report, const St
     solution_.lambda = start->lambda;
     solution_.r = start->r;
   }
-  constexpr double kShortest = 1e-4;  // [s]
-  if (deadline_.is_limited()) solver_->set_time_limit(std::max(deadline_.remaining(), kShortest));
+  if (deadline_.is_limited()) limit_time(problem);
   // What is asked twice are steps of things at rest.
   const bool is_worth_keeping = !deadline_.is_limited() &&
                                 problem.num_contacts() >= kManyContacts &&
@@ -74,11 +75,20 @@ void SolveStage::look(const StepProblem& problem, SolverReport& report, const St
   last_kept_ = is_kept ? &last_[problem.h == 0 ? 0 : 1] : nullptr;
   last_probed_ = &problem;
   last_asked_ = was_asked ? &problem : nullptr;
+  if (deadline_.is_limited()) after_solve_.lap();
   wall_ += watch.lap();
   report_.iterations += report.iterations;
   if (!was_asked) return;
   report_.direct_wall += report.direct_wall;
   report_.sweeps_wall += report.sweeps_wall;
+}
+
+/// Of what is left a solve gets a share, so that others of the step come to theirs: an impact is
+/// followed by a step at least, and a step has as many problems as the last one, as a rule.
+void SolveStage::limit_time(const StepProblem& problem) {
+  constexpr double kShortest = 1e-4;  // [s]
+  const int left = problem.h > 0 ? expected_solves_ - num_solves_++ : expected_solves_ + 1;
+  solver_->set_time_limit(std::max(deadline_.remaining() / std::max(1, left), kShortest));
 }
 
 /// Copies of problems take a share of their steps. Those of things that move are seldom asked for

@@ -138,7 +138,9 @@ class SolveStage {
   double tolerance() const { return tolerance_; }
   const Certificate& certificate() const { return certificate_; }
   const SolverReport& report() const { return report_; }
-  double wall() const { return wall_; }                  // [s] in the solver
+  double wall() const { return wall_; }  // [s] in the solver
+  /// [s] Since the last solve of a step with a deadline.
+  double since_solve() { return after_solve_.lap(); }
   double certify_wall() const { return certify_wall_; }  // [s] in certificates after it
   /// Contacts above tolerance in the first solve of the step that missed it, by their key.
   const std::vector<std::uint64_t>& offending_contacts() const { return offending_contacts_; }
@@ -153,6 +155,7 @@ class SolveStage {
     SolverReport report;
     std::optional<Certificate> certificate{};  // once it was asked for
   };
+  void limit_time(const StepProblem& problem);
   void look(const StepProblem& problem, SolverReport& report, const StepSolution* start,
             Stopwatch& watch);
   void book(const StepProblem& problem, const StepSolution& solution, const SolverReport& report,
@@ -167,6 +170,8 @@ class SolveStage {
   Solver* solver_;
   double tolerance_;
   Deadline deadline_;
+  Stopwatch after_solve_;
+  int num_solves_ = 0, expected_solves_ = 1;  // of problems that take time, under a deadline
   Certifier certifier_;
   ContactEvaluator evaluator_;
   KeptVector gaps_;

@@ -48,6 +48,9 @@ constexpr int kMaxLooks = 8;
 /// steps. Counted in steps of the run, so that one that goes on from a checkpoint asks as often.
 constexpr std::int64_t kStepsPerLook = 8;
 
+/// Of a budget, for what follows the last solve of a step.
+constexpr double kMostReserve = 0.5;
+
 /// More names than this say no more.
 constexpr std::size_t kMaxNames = 8;
 
@@ -366,7 +369,7 @@ void Simulation::add_stage_times() {
 
 bool Simulation::try_step(double h) {
   const FlushedDenormals flushed;
-  const Deadline deadline(options_.budget);
+  const Deadline deadline(options_.budget - reserve_);
   watch_ = Stopwatch(is_timed());
   const SchemeMemory* before = nullptr;
   model_.detect(state_, h, scheme_->wants_alternatives());
@@ -484,7 +487,9 @@ void Simulation::accept_step(double h, bool is_flagged) {
   attempt_times_.other += watch_.lap();
   summary_.times.add(attempt_times_);
   summary_.step_walls.add(attempt_times_.total());
-  if (options_.budget > 0 && attempt_times_.total() > options_.budget) ++summary_.overruns;
+  if (!(options_.budget > 0)) return;
+  if (attempt_times_.total() > options_.budget) ++summary_.overruns;
+  reserve_ = std::min(0.5 * (reserve_ + stage_.since_solve()), kMostReserve * options_.budget);
 }
 
 void Simulation::summarize_step() {

@@ -244,6 +244,7 @@ class Simulation {
   int taken_place_ = 0;
   Energy attempt_energy_;
   StepTimes attempt_times_;  // of all attempts at the step
+  double reserve_ = 0;       // [s] what steps take after their last solve, under a budget
   Stopwatch watch_;          // of the last one: to ask what time it is takes a share of small steps
   Evidence evidence_;        // of the step taken
   VectorXd taken_force_;     // of controllers in it

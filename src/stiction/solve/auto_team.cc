@@ -43,6 +43,9 @@ constexpr int kLeastSweeps = 5;
 /// the time, so that no body is left without impulses.
 constexpr double kRoughGoal = 1e-3;
 constexpr int kTimelessSweeps = 8;
+/// Of Newton's method, by which time ten iterations are mostly done where bodies have some ten rows
+/// each; one that is cut off before is worse than sweeps, and has kept them from going on.
+constexpr double kSecondsPerRow = 2e-5;
 constexpr int kCheckGap = 3;
 /// Newton's method ends in few iterations or is on the wrong track. The first answer of things at
 /// rest is what all others start from.
@@ -105,6 +108,17 @@ double energy_of(const double* mass, int size, const double* w) {
     }
     return energy;
   });
+}
+
+/// Whether a method lays out and factors matrices, which cannot be cut short, and there is hardly
+/// time for it.
+bool is_too_slow(AutoMethod method, const StepProblem& problem, const Deadline& deadline) {
+  using enum AutoMethod;
+  const bool is_factoring = method == kPreciseNewton || method == kNewton ||
+                            method == kColdNewton || method == kPatientNewton ||
+                            method == kInteriorPoint || method == kAdmm || method == kDirect ||
+                            method == kPolish;
+  return is_factoring && deadline.remaining() < kSecondsPerRow * problem.num_rows();
 }
 
 /// What ends a search of methods whose answers will do for a step, no more.
@@ -233,6 +247,7 @@ bool AutoTeam::improve(const StepProblem& problem, int level, const StepSolution
     return true;
   const bool is_last = method == AutoMethod::kColdSweeps || method == AutoMethod::kPatientNewton;
   if (is_last && (!traits.is_step || traits.num_contacts > AutoTraits::kMostColdDiscs)) return true;
+  if (best < kInfinity && is_too_slow(method, problem, deadline)) return true;
   report.stage = std::max(report.stage, level);
   if (method == AutoMethod::kPolish) {
     polish(problem, solution, best);
@@ -246,9 +261,7 @@ bool AutoTeam::improve(const StepProblem& problem, int level, const StepSolution
   const bool is_cold = method == AutoMethod::kColdNewton || is_last ||
                        (num_quick > 0 && place == 0 && !is_newton && !goes_on);
   if (is_cold) cold_.set_zero(problem);
-  constexpr double kShortest = 1e-4;  // [s] no limit would be none at all
-  const double seconds = deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0;
-  solver(method).set_time_limit(seconds);
+  solver(method).set_time_limit(deadline.time_limit());
   body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
   body_newton_.set_leaves_motion(place < 0 && traits.num_contacts > AutoTraits::kSomeDiscs);
   body_newton_.set_gives_up_soon(crept_before(problem, traits));
@@ -261,10 +274,11 @@ bool AutoTeam::improve(const StepProblem& problem, int level, const StepSolution
       (method == AutoMethod::kNewton || method == AutoMethod::kColdNewton) && traits.is_loose &&
       traits.num_joint_rows > 0;
   if (has_loose_joints && best <= limit_) {
-    sweeps_.set_time_limit(deadline.is_limited() ? std::max(deadline.remaining(), kShortest) : 0);
+    sweeps_.set_time_limit(deadline.time_limit());
     hold_joints(problem, solution, best, report);
   }
-  if (num_quick > 0 && traits.is_smooth && best <= limit_)
+  body_newton_.set_time_limit(deadline.time_limit());
+  if (num_quick > 0 && traits.is_smooth && best <= limit_ && !deadline.has_passed())
     settle(problem, method, place < 0, solution, best, report);
   return true;
 }

@@ -6,6 +6,7 @@
 #include "stiction/base/deadline.h"
 #include "stiction/base/infinity.h"
 #include "stiction/solve/gauss_seidel_sweep.h"
+#include "stiction/solve/newton_work.h"
 
 namespace stiction {
 namespace {
@@ -81,12 +82,13 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
   const bool gives_up_far = leaves_motion_ || gives_up_soon_;
   if (!is_cold && gives_up_far && !(judge_.last_levels().motion <= kFarMotion)) return report;
   if (!is_cold && options_.leaves_motion && moves(problem)) return report;
-  if (!(level <= options_.tolerance) && is_too_large()) return report;
+  const double max_flops = affordable_flops(deadline.time_limit(), options_.max_flops);
+  if (!(level <= options_.tolerance) && is_too_large(max_flops)) return report;
   workshop_->is_start_measured = false;
   prepare_impulses();
   if (is_cold) press_contacts();
   build_pattern(problem);
-  bool has_gained = lu_.analyse(matrix_, options_.max_flops);
+  bool has_gained = lu_.analyse(matrix_, max_flops);
   if (!has_gained && !(level <= options_.tolerance)) return report;
   report.has_answer = true;
   for (int iteration = 1; has_gained && iteration <= options_.max_iterations; ++iteration) {
@@ -95,7 +97,7 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
       w_.assign(problem.num_dofs(), 0.0);
     else
       find_origin(problem);
-    if (!find_balance(problem, is_patient ? kMaxSteps : 1, report.iterations)) {
+    if (!find_balance(problem, is_patient ? kMaxSteps : 1, deadline, report.iterations)) {
       report.has_answer = !is_cold;
       break;
     }
@@ -128,9 +130,9 @@ SolverReport BodyNewton::solve(const StepProblem& problem, StepSolution& solutio
 
 /// For factors. What an order of least degree costs is not known before it is found, but it does
 /// not gain more than this factor on layers.
-bool BodyNewton::is_too_large() const {
+bool BodyNewton::is_too_large(double max_flops) const {
   constexpr double kLargestGain = 10;
-  return workshop_->find_order().estimate_elimination(blocks_) > kLargestGain * options_.max_flops;
+  return workshop_->find_order().estimate_elimination(blocks_) > kLargestGain * max_flops;
 }
 
 bool BodyNewton::start(const StepProblem& problem, const StepSolution& solution) {
@@ -390,12 +392,13 @@ void BodyNewton::find_origin(const StepProblem& problem) {
 ///
 /// while the shifts are kept, and if M̂ is symmetric. Newton's method with a search along its steps.
 bool BodyNewton::find_balance(const StepProblem& problem, int num_first_steps,
-                              int& num_factorisations) {
+                              const Deadline& deadline, int& num_factorisations) {
   guess_ = impulses_;
   double defect = respond(problem);
   const double enough = kBalance * defect, promising = kFirstGain * defect;
   for (int k = 0; k < kMaxSteps && defect > enough; ++k) {
     if (k == num_first_steps && defect > promising) return false;
+    if (deadline.has_passed()) return false;
     fill_matrix(problem);
     ++num_factorisations;
     if (!lu_.factor(matrix_, no_shift_)) return false;

@@ -23,6 +23,7 @@
 #include <memory>
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/problem/solver.h"
 #include "stiction/solve/acceptance.h"
 #include "stiction/solve/saddle_lu.h"
@@ -81,12 +82,13 @@ class BodyNewton final : public Solver {
   void add_unit(int unit, int entry);
   void press_contacts();
   void find_origin(const StepProblem& problem);
-  bool find_balance(const StepProblem& problem, int num_first_steps, int& num_factorisations);
+  bool find_balance(const StepProblem& problem, int num_first_steps, const Deadline& deadline,
+                    int& num_factorisations);
   double search(const StepProblem& problem);
   bool is_accepted(const StepProblem& problem, StepSolution& solution, double tolerance);
   bool moves(const StepProblem& problem) const;
   bool has_impulses() const;
-  bool is_too_large() const;
+  bool is_too_large(double max_flops) const;
 
   BodyNewtonOptions options_;
   bool leaves_rest_ = false, leaves_motion_ = false, gives_up_soon_ = false;

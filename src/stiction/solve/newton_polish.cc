@@ -111,7 +111,7 @@ double NewtonPolish::run(const FrictionBlocks& blocks, SaddleLu& lu, const Polis
   double least = first;
   int useless = 0;
   for (iterations_ = 0; iterations_ < options.max_iterations; ++iterations_) {
-    if (least <= options.tolerance || useless >= kPatience) break;
+    if (least <= options.tolerance || useless >= kPatience || options.deadline.has_passed()) break;
     linearise(blocks, options);
     if (!solve(blocks, lu)) break;
     x_ += step_;

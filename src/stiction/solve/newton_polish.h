@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "stiction/base/deadline.h"
 #include "stiction/solve/friction_blocks.h"
 #include "stiction/solve/saddle_lu.h"
 
@@ -21,6 +22,7 @@ struct PolishOptions {
   int max_iterations = 6;
   double least_gain = 10;  // the polished impulses are taken if their residual is smaller by this
   double proximal = 1e-9;  // relative to the effective mass of a row
+  Deadline deadline{};
 };
 
 class NewtonPolish {

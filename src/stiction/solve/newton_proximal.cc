@@ -24,7 +24,8 @@ double ProximalNewton::run(const FrictionBlocks& blocks, SaddleLu& lu,
     const auto outcome = newton_.solve(blocks, lu, x,
                                        {.alpha = alpha,
                                         .max_iterations = std::min(kNewtonSteps, left),
-                                        .step_scale = options.step_scale},
+                                        .step_scale = options.step_scale,
+                                        .deadline = deadline},
                                        trial_);
     iterations_ += std::max(1, newton_.iterations());
     blocks.compute_velocity(trial_, u_);

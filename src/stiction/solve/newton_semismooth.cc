@@ -121,6 +121,7 @@ SemismoothNewton::Outcome SemismoothNewton::solve(const FrictionBlocks& blocks, 
   const double goal = merit_ * target.reduction * target.reduction;
   for (iterations_ = 0; iterations_ < target.max_iterations;) {
     if (merit_ <= goal) return Outcome::kReached;
+    if (target.deadline.has_passed()) return Outcome::kIterationLimit;
     if (!lu.factor(blocks.W, A_, B_)) return Outcome::kStalled;
     step_ = -phi_;
     lu.solve(step_);

@@ -29,6 +29,7 @@ class SemismoothNewton {
     double reduction = 0.1;  // of √‖Φ‖², relative to the start
     int max_iterations = 15;
     double step_scale = 10;  // ρ
+    Deadline deadline{};
   };
 
   Outcome solve(const FrictionBlocks& blocks, SaddleLu& lu, const ConstVectorRef& centre,

@@ -45,7 +45,7 @@ struct NewtonSolver::Workspace {
   Deadline deadline;
 
   bool is_open() const { return !(residual <= goal); }
-  bool may_go_on() const { return is_open() && iterations < limit; }
+  bool may_go_on() const { return is_open() && iterations < limit && !deadline.has_passed(); }
   int left(int wanted) const { return std::min(wanted, limit - iterations); }
   bool affords_starter(double max_flops) {
     return affordable_iterations(blocks, lu, max_flops, kStarterFactorisations) ==
@@ -80,7 +80,8 @@ void NewtonSolver::Workspace::run_plain() {
                     {.alpha = kProximal,
                      .reduction = std::max(1e-15, 0.1 * goal),
                      .max_iterations = left(kPlainIterations),
-                     .step_scale = 1},
+                     .step_scale = 1,
+                     .deadline = deadline},
                     other);
   iterations += plain.iterations();
   blocks.compute_velocity(other, u);
@@ -97,8 +98,9 @@ void NewtonSolver::Workspace::run_starter(int max_iterations) {
 
 void NewtonSolver::Workspace::run_polish() {
   constexpr int kPolishIterations = 6;
-  residual =
-      polish.run(blocks, lu, {.tolerance = goal, .max_iterations = left(kPolishIterations)}, x);
+  residual = polish.run(
+      blocks, lu,
+      {.tolerance = goal, .max_iterations = left(kPolishIterations), .deadline = deadline}, x);
   iterations += polish.iterations();
 }
 
@@ -125,12 +127,13 @@ void NewtonSolver::Workspace::run_interior() {
 
 // From the warm start or from nothing.
 void NewtonSolver::Workspace::iterate(const NewtonOptions& options) {
-  limit = affordable_iterations(blocks, lu, options.max_flops, options.max_iterations);
+  const double max_flops = affordable_flops(deadline.time_limit(), options.max_flops);
+  limit = affordable_iterations(blocks, lu, max_flops, options.max_iterations);
   if (may_go_on() && blocks.num_rows() <= kSmallRows) {
     run_plain();
     if (may_go_on() && residual < kNear) run_polish();
   }
-  if (is_open() && options.starter_iterations > 0 && affords_starter(options.max_flops)) {
+  if (is_open() && options.starter_iterations > 0 && affords_starter(max_flops)) {
     admm.start(blocks, {}, x);
     if (goal < kLoose && options.starter_iterations > kShortStart) {
       run_starter(kShortStart);
@@ -151,7 +154,7 @@ void NewtonSolver::Workspace::improve(bool has_interior_stage) {
     if (may_go_on()) run_polish();
     if (may_go_on()) run_proximal(1e-6, kFirstAttempt);
   }
-  for (double alpha = 1e-3; may_go_on() && !deadline.has_passed();) {
+  for (double alpha = 1e-3; may_go_on();) {
     stage = 2;
     run_proximal(alpha, kChunk);
     if (may_go_on()) run_polish();
@@ -167,11 +170,11 @@ NewtonSolver::~NewtonSolver() = default;
 
 SolverReport NewtonSolver::solve(const StepProblem& problem, StepSolution& solution) {
   Workspace& work = *workspace_;
+  work.deadline = Deadline(options_.max_seconds);
   if (!work.blocks.assemble(problem, options_.measure)) {
     solution.set_zero(problem);
     return {.status = SolverStatus::kUnsupported, .has_answer = false};
   }
-  work.deadline = Deadline(options_.max_seconds);
   work.goal = options_.tolerance;
   work.start(problem, solution);
   if (!work.is_open() && acceptance_.accepts(problem, solution)) {

@@ -4,6 +4,8 @@
 // the same problem ends in the same iterate on every machine.
 #pragma once
 
+#include <algorithm>
+
 #include "stiction/solve/friction_blocks.h"
 #include "stiction/solve/saddle_lu.h"
 
@@ -21,6 +23,14 @@ inline double estimate_iteration_flops(const FrictionBlocks& blocks, const Saddl
   const double rows = blocks.num_rows() > 0 ? blocks.num_rows() : 1;
   return 0.5 * numbers * numbers / rows + 4 * numbers +
          2 * static_cast<double>(blocks.W.values.size());
+}
+
+/// What counts on under a time limit, in operations a second: a fifth of what is usual.
+inline constexpr double kSlowFlops = 1e9;
+
+/// Operations that a time limit pays for, at most `most`; seconds of zero or less: no limit.
+inline double affordable_flops(double seconds, double most) {
+  return seconds > 0 ? std::min(most, kSlowFlops * seconds) : most;
 }
 
 /// Iterations that a budget of operations pays for, at most `most`; zero if not even one. Analyses
