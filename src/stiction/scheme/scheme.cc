@@ -59,6 +59,7 @@ void SolveStage::look(const StepProblem& problem, SolverReport& report, const St
     solution_.lambda = start->lambda;
     solution_.r = start->r;
   }
+  const bool had_time = !deadline_.has_passed();
   if (deadline_.is_limited()) limit_time(problem);
   // What is asked twice are steps of things at rest.
   const bool is_worth_keeping = !deadline_.is_limited() &&
@@ -75,7 +76,10 @@ void SolveStage::look(const StepProblem& problem, SolverReport& report, const St
   last_kept_ = is_kept ? &last_[problem.h == 0 ? 0 : 1] : nullptr;
   last_probed_ = &problem;
   last_asked_ = was_asked ? &problem : nullptr;
-  if (deadline_.is_limited()) after_solve_.lap();
+  if (deadline_.is_limited()) {
+    after_solve_.lap();
+    late_ = had_time ? std::max(0.0, -deadline_.remaining()) : 0;
+  }
   wall_ += watch.lap();
   report_.iterations += report.iterations;
   if (!was_asked) return;

@@ -139,8 +139,9 @@ class SolveStage {
   const Certificate& certificate() const { return certificate_; }
   const SolverReport& report() const { return report_; }
   double wall() const { return wall_; }  // [s] in the solver
-  /// [s] Since the last solve of a step with a deadline.
-  double since_solve() { return after_solve_.lap(); }
+  /// [s] What the step has taken since its last solve, and what that took beyond the deadline if it
+  /// had begun before.
+  double after_solve() { return late_ + after_solve_.lap(); }
   double certify_wall() const { return certify_wall_; }  // [s] in certificates after it
   /// Contacts above tolerance in the first solve of the step that missed it, by their key.
   const std::vector<std::uint64_t>& offending_contacts() const { return offending_contacts_; }
@@ -171,6 +172,7 @@ class SolveStage {
   double tolerance_;
   Deadline deadline_;
   Stopwatch after_solve_;
+  double late_ = 0;  // [s]
   int num_solves_ = 0, expected_solves_ = 1;  // of problems that take time, under a deadline
   Certifier certifier_;
   ContactEvaluator evaluator_;

@@ -49,7 +49,7 @@ constexpr int kMaxLooks = 8;
 constexpr std::int64_t kStepsPerLook = 8;
 
 /// Of a budget, for what follows the last solve of a step.
-constexpr double kMostReserve = 0.5;
+constexpr double kMostReserve = 0.25;
 
 /// More names than this say no more.
 constexpr std::size_t kMaxNames = 8;
@@ -489,7 +489,7 @@ void Simulation::accept_step(double h, bool is_flagged) {
   summary_.step_walls.add(attempt_times_.total());
   if (!(options_.budget > 0)) return;
   if (attempt_times_.total() > options_.budget) ++summary_.overruns;
-  reserve_ = std::min(0.5 * (reserve_ + stage_.since_solve()), kMostReserve * options_.budget);
+  reserve_ = std::min(0.5 * (reserve_ + stage_.after_solve()), kMostReserve * options_.budget);
 }
 
 void Simulation::summarize_step() {

@@ -42,7 +42,7 @@ constexpr int kLeastSweeps = 5;
 /// Under a time limit: what is aimed at before anything else, and the sweeps that are made whatever
 /// the time, so that no body is left without impulses.
 constexpr double kRoughGoal = 1e-3;
-constexpr int kTimelessSweeps = 8;
+constexpr int kTimelessSweeps = 12;
 /// Of Newton's method, by which time ten iterations are mostly done where bodies have some ten rows
 /// each; one that is cut off before is worse than sweeps, and has kept them from going on.
 constexpr double kSecondsPerRow = 2e-5;
