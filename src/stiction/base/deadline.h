@@ -11,11 +11,14 @@ class Deadline {
   /// Zero or less: no limit.
   explicit Deadline(double seconds = 0)
       : is_limited_(seconds > 0),
+        seconds_(seconds > 0 ? seconds : 0),
         end_(seconds > 0 ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                               std::chrono::duration<double>(seconds))
                          : Clock::time_point()) {}
 
   bool is_limited() const { return is_limited_; }
+  /// [s] From when it was made; zero without limit.
+  double seconds() const { return seconds_; }
   bool has_passed() const { return is_limited_ && Clock::now() >= end_; }
   /// [s] What is left, for a method that takes zero for no limit: a tenth of a millisecond at least
   /// when limited, zero otherwise.
@@ -31,6 +34,7 @@ class Deadline {
  private:
   using Clock = std::chrono::steady_clock;
   bool is_limited_;
+  double seconds_;
   Clock::time_point end_;
 };
 

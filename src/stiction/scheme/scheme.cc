@@ -88,11 +88,14 @@ void SolveStage::look(const StepProblem& problem, SolverReport& report, const St
 }
 
 /// Of what is left a solve gets a share, so that others of the step come to theirs: an impact is
-/// followed by a step at least, and a step has as many problems as the last one, as a rule.
+/// followed by a step at least, and a step has as many problems as the last one, as a rule. Where
+/// nothing is left, as in a step that is made again because bodies met that were thought out of
+/// reach, it gets a little nevertheless.
 void SolveStage::limit_time(const StepProblem& problem) {
-  constexpr double kShortest = 1e-4;  // [s]
+  constexpr double kShortest = 1e-4, kLeastShare = 0.1;  // [s], and of all the time
   const int left = problem.h > 0 ? expected_solves_ - num_solves_++ : expected_solves_ + 1;
-  solver_->set_time_limit(std::max(deadline_.remaining() / std::max(1, left), kShortest));
+  const double share = deadline_.remaining() / std::max(1, left);
+  solver_->set_time_limit(std::max({share, kLeastShare * deadline_.seconds(), kShortest}));
 }
 
 /// Copies of problems take a share of their steps. Those of things that move are seldom asked for

@@ -265,10 +265,13 @@ bool AutoTeam::improve(const StepProblem& problem, int level, const StepSolution
   body_newton_.set_leaves_rest(place < 0 && traits.is_precise_at_rest());
   body_newton_.set_leaves_motion(place < 0 && traits.num_contacts > AutoTraits::kSomeDiscs);
   body_newton_.set_gives_up_soon(crept_before(problem, traits));
+  // Sweeps before a time limit have not changed this for Newton's method on the bodies.
+  const bool is_from_start =
+      is_newton || (method == AutoMethod::kBodyNewton && deadline.is_limited());
   run(problem, solver(method),
-      is_cold     ? cold_
-      : is_newton ? start
-                  : solution,
+      is_cold         ? cold_
+      : is_from_start ? start
+                      : solution,
       solution, best, report);
   const bool has_loose_joints =
       (method == AutoMethod::kNewton || method == AutoMethod::kColdNewton) && traits.is_loose &&
