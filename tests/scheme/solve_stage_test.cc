@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 #include "stiction/problem/certificate.h"
 #include "stiction/scheme/scheme.h"
@@ -28,6 +29,43 @@ class Forger final : public Solver {
   std::unique_ptr<Solver> auto_;
   double change_;
 };
+
+/// Notes how long it may take.
+class Timed final : public Solver {
+ public:
+  std::string_view name() const override { return "timed"; }
+  void set_time_limit(double seconds) override { limits.push_back(seconds); }
+  SolverReport solve(const StepProblem& problem, StepSolution& solution) override {
+    solution.set_zero(problem);
+    return {};
+  }
+  std::vector<double> limits;
+};
+
+TEST(SolveStage, LeavesTimeForWhatFollowsInAStep) {
+  constexpr double kHour = 3600;  // of which machines that are slow use next to nothing
+  Timed solver;
+  SolveStage stage(solver, 1e-8);
+  StepProblem step = testing::make_four_bars(1), impact = step;
+  step.h = 0.01;
+  impact.h = 0;
+  stage.begin_step(Deadline(kHour));
+  (void)stage.solve(impact);
+  (void)stage.solve(step);
+  (void)stage.solve(step);
+  stage.begin_step(Deadline(kHour));  // two problems that take time are expected now
+  (void)stage.solve(impact);
+  (void)stage.solve(step);
+  (void)stage.solve(step);
+  stage.begin_step(Deadline(1e-9));
+  (void)stage.solve(step);
+  const std::vector<double> shares = {1.0 / 2, 1, 1, 1.0 / 3, 1.0 / 2, 1};
+  ASSERT_EQ(solver.limits.size(), shares.size() + 1);
+  for (std::size_t k = 0; k < shares.size(); ++k)
+    EXPECT_NEAR(solver.limits[k] / kHour, shares[k], 0.01) << k;
+  EXPECT_GT(solver.limits.back(), 0) << "zero is no limit";
+  EXPECT_LT(solver.limits.back(), 1);
+}
 
 TEST(SolveStage, BooksWhatTheCertificateOfTheAnswerIs) {
   const std::unique_ptr<Solver> solver = make_solver("auto", 1e-9);

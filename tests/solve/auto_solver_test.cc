@@ -6,8 +6,10 @@
 #include <string>
 
 #include "stiction/problem/certificate.h"
+#include "stiction/solve/nsgs_solver.h"
 #include "tests/solve/disc_problem.h"
 #include "tests/solve/random_problem.h"
+#include "tests/solve/sphere_grid.h"
 
 namespace stiction {
 namespace {
@@ -133,6 +135,59 @@ TEST(AutoSolver, SolvesRandomProblemsWithDiscs) {
   const Tally tally = solve_random({.mu_max = 10}, true);
   EXPECT_EQ(tally.wrong, 0);
   EXPECT_GE(tally.solved, 290) << tally.unsolved;
+}
+
+/// One millionth of a millisecond: it has passed before anything is done.
+constexpr double kNoTime = 1e-9;
+
+AutoOptions step_options() { return {.tolerance = 1e-7, .acceptable = 1e-6}; }
+
+TEST(AutoSolver, WithoutTimeAnswersAsFewSweepsDo) {
+  // Sizes from one island that pivoting could take to one that Newton's method takes seconds for.
+  for (const int size : {1, 2, 4, 8}) {
+    SCOPED_TRACE(size);
+    StepProblem problem = testing::sphere_grid({.count = {size, size, size}});
+    problem.h = 1e-2;
+    StepSolution start, few, answer;
+    start.set_zero(problem);
+    (void)NsgsSolver({.tolerance = 1e-7, .max_iterations = 5}).solve(problem, few);
+    AutoSolver solver(step_options());
+    solver.set_time_limit(kNoTime);
+    const SolverReport report = solver.solve(problem, answer);
+    EXPECT_TRUE(report.has_answer);
+    EXPECT_LE(report.iterations, 30) << "sweeps of all its attempts";
+    const double reached = certify(problem, answer).residual();
+    EXPECT_LE(reached, certify(problem, start).residual());
+    EXPECT_LE(reached, std::max(1e-6, certify(problem, few).residual()));
+  }
+}
+
+TEST(AutoSolver, ATimeLimitThatIsNeverReachedCostsNoAnswer) {
+  constexpr double kHour = 3600;
+  AutoSolver solver(step_options());
+  solver.set_time_limit(kHour);
+  for (const int size : {2, 4, 6}) {
+    StepProblem problem = testing::sphere_grid({.count = {size, size, size}});
+    problem.h = 1e-2;
+    StepSolution answer;
+    EXPECT_EQ(solver.solve(problem, answer).status, SolverStatus::kConverged);
+    EXPECT_LE(certify(problem, answer).residual(), 1e-6);
+  }
+}
+
+TEST(AutoSolver, ATimeLimitThatIsTakenBackLeavesTheBitsOfOneThatNeverWas) {
+  StepProblem problem = testing::sphere_grid({.count = {3, 3, 3}});
+  problem.h = 1e-2;
+  StepSolution with, without;
+  AutoSolver limited(step_options()), free(step_options());
+  limited.set_time_limit(kNoTime);
+  (void)limited.solve(problem, with);
+  limited.set_time_limit(0);
+  with = {};
+  (void)limited.solve(problem, with);
+  (void)free.solve(problem, without);
+  EXPECT_EQ(with.w, without.w);
+  EXPECT_EQ(with.r, without.r);
 }
 
 TEST(AutoSolver, GivesTheSameBitsWhateverItSolvedBefore) {

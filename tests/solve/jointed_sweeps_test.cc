@@ -66,6 +66,22 @@ StepProblem make_cart(double frame_mass, double compliance, double motor_limit) 
   return problem;
 }
 
+TEST(JointedSweeps, WithoutTimeStillHoldJoints) {
+  // The hinges of a cart that is accelerated hold to rounding whatever becomes of its contacts.
+  const StepProblem problem = make_cart(10000, 0, 50);
+  for (const int sweeps : {1, 3}) {
+    JointedSweeps solver({.tolerance = kTolerance, .timeless_sweeps = sweeps});
+    solver.set_time_limit(1e-9);
+    StepSolution solution;
+    const SolverReport report = solver.solve(problem, solution);
+    EXPECT_EQ(report.status, SolverStatus::kMaxIterations);
+    EXPECT_EQ(report.iterations, sweeps);
+    for (int row = 0; row < problem.num_bilateral() - 1; ++row)  // the last one is the motor
+      EXPECT_NEAR(problem.bilateral.times(row, 0, problem.dof_start.data(), solution.w.data()), 0,
+                  1e-9);
+  }
+}
+
 struct CartCase {
   double frame_mass, compliance, motor_limit;
 };

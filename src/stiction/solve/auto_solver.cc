@@ -107,6 +107,7 @@ const Certifier* AutoSolver::certifier() const {
 
 SolverReport AutoSolver::solve(const StepProblem& problem, StepSolution& solution) {
   deadline_ = Deadline(max_seconds_);
+  least_time_ = 0;
   acceptance_.forget_last();
   whole_->forget_certifier();
   SolverReport first;
@@ -160,6 +161,10 @@ void AutoSolver::hold_ground(const StepProblem& problem, SolverReport& report,
   if (!deadline_.is_limited()) return;
   ground_level_ = whole_->sweep_roughly(problem, solution, report, deadline_);
   if (has_ground()) ground_ = solution;
+  // To lay the problem out takes most of that time, and other methods do it again.
+  constexpr double kLayout = 0.5, kMost = 0.25;
+  const double taken = deadline_.seconds() - deadline_.remaining();
+  least_time_ = std::min(kLayout * taken, kMost * deadline_.seconds());
 }
 
 bool AutoSolver::has_ground() const { return ground_level_ < kInfinity; }
@@ -202,7 +207,7 @@ bool AutoSolver::is_solved_at_once(const StepProblem& problem, StepSolution& sol
 
 /// Whether there is no time for another method. Without an answer there has to be.
 bool AutoSolver::is_late(const SolverReport& report) const {
-  return report.has_answer && deadline_.has_passed();
+  return report.has_answer && deadline_.is_limited() && deadline_.remaining() <= least_time_;
 }
 
 /// The judge costs about as much as solving a joint system, whose starts have mostly moved on.
@@ -319,8 +324,7 @@ void AutoSolver::run_island(const StepProblem& problem, int island, int level, D
     desk.team->try_direct(desk.part, desk.solution, best, outcome.report);
   if (level == 0 && best != 0) desk.team->try_quick(desk.part, desk.solution, best, outcome.report);
   const bool is_solved = best == 0;
-  if (level == 0 && !is_solved && has_ground())
-    best = desk.team->measure(desk.part, desk.solution);
+  if (level == 0 && !is_solved && has_ground()) best = desk.team->measure(desk.part, desk.solution);
   outcome.was_tried = is_solved || desk.team->improve(desk.part, level, desk.start, desk.solution,
                                                       best, outcome.report, deadline_);
   if (!outcome.was_tried) return;

@@ -103,8 +103,9 @@ class AutoSolver final : public Solver {
   /// Under a time limit an answer that is held on to, with its measure; infinite: there is none.
   StepSolution ground_;
   double ground_level_ = 0;
-  std::vector<double> before_;        // velocities of the step before; none: not known
-  std::vector<double> lu_;            // of a loose block
+  double least_time_ = 0;       // [s] below which no other method is begun
+  std::vector<double> before_;  // velocities of the step before; none: not known
+  std::vector<double> lu_;      // of a loose block
   std::vector<int> swap_;
 };
 

@@ -127,13 +127,14 @@ void NewtonSolver::Workspace::run_interior() {
 
 // From the warm start or from nothing.
 void NewtonSolver::Workspace::iterate(const NewtonOptions& options) {
-  const double max_flops = affordable_flops(deadline.time_limit(), options.max_flops);
-  limit = affordable_iterations(blocks, lu, max_flops, options.max_iterations);
+  limit = affordable_iterations(blocks, lu, options.max_flops, options.max_iterations);
+  const double in_time = affordable_flops(deadline.time_limit(), options.max_flops);
+  if (deadline.is_limited() && affordable_iterations(blocks, lu, in_time, 1) == 0) limit = 0;
   if (may_go_on() && blocks.num_rows() <= kSmallRows) {
     run_plain();
     if (may_go_on() && residual < kNear) run_polish();
   }
-  if (is_open() && options.starter_iterations > 0 && affords_starter(max_flops)) {
+  if (is_open() && options.starter_iterations > 0 && affords_starter(in_time)) {
     admm.start(blocks, {}, x);
     if (goal < kLoose && options.starter_iterations > kShortStart) {
       run_starter(kShortStart);
