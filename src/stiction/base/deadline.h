@@ -20,10 +20,10 @@ class Deadline {
   /// [s] From when it was made; zero without limit.
   double seconds() const { return seconds_; }
   bool has_passed() const { return is_limited_ && Clock::now() >= end_; }
-  /// [s] What is left, for a method that takes zero for no limit: a tenth of a millisecond at least
-  /// when limited, zero otherwise.
+  /// [s] What is left, for a method that takes zero for no limit: a nanosecond at least when
+  /// limited, zero otherwise.
   double time_limit() const {
-    constexpr double kShortest = 1e-4;
+    constexpr double kShortest = 1e-9;
     return is_limited_ ? std::max(remaining(), kShortest) : 0;
   }
   /// [s] Zero or less when it has passed; a large number without limit.

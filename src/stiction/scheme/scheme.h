@@ -172,7 +172,7 @@ class SolveStage {
   double tolerance_;
   Deadline deadline_;
   Stopwatch after_solve_;
-  double late_ = 0;  // [s]
+  double late_ = 0;                           // [s]
   int num_solves_ = 0, expected_solves_ = 1;  // of problems that take time, under a deadline
   Certifier certifier_;
   ContactEvaluator evaluator_;
