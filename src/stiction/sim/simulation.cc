@@ -489,7 +489,10 @@ void Simulation::accept_step(double h, bool is_flagged) {
   summary_.step_walls.add(attempt_times_.total());
   if (!(options_.budget > 0)) return;
   if (attempt_times_.total() > options_.budget) ++summary_.overruns;
-  reserve_ = std::min(0.5 * (reserve_ + stage_.after_solve()), kMostReserve * options_.budget);
+  constexpr double kMemory = 0.9;  // of the largest, which comes again
+  const double after = stage_.after_solve();
+  reserve_ = std::max(after, kMemory * reserve_ + (1 - kMemory) * after);
+  reserve_ = std::min(reserve_, kMostReserve * options_.budget);
 }
 
 void Simulation::summarize_step() {
