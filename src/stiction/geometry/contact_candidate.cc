@@ -64,7 +64,11 @@ constexpr double kGrazing = 0.9;
 /// to it than kGrazing times `reach`, the sum of both radii. What was deep inside at the start may
 /// leave where it likes. (That it is below the axis would not do as a criterion: what is beside it
 /// has a gap above zero there, and searches for the time of a collision would end at the jump.)
-bool has_gone_through(double start, double height, double square, double reach) {
+/// Hardly ever asked: inlined it would cost all others their registers.
+[[gnu::noinline]] bool has_gone_through(const ContactCandidate& candidate, double height,
+                                        double square) {
+  const double reach = candidate.a.radius + candidate.b.radius, start = candidate.gap + reach;
+  if (!(candidate.side > 0 && candidate.a.radius > 0 && candidate.b.radius > 0)) return false;
   if (!(start > reach / 2 && start < kInfinity)) return false;
   if (!(start > height && square > start * height)) return false;
   const double way = start * (start - 2 * height) + square, nearest = std::min(start, reach);
@@ -85,15 +89,12 @@ inline bool try_point_and_line(const ContactFeature& point, const Pose& pose,
   const Triple foot = y + dot(direction, x - y) * direction, across = x - foot;
   const double distance = std::sqrt(dot(across, across));
   if (!(distance > 0)) return false;
-  const double reach = point.radius + line.radius;
   Triple normal = (side / distance) * across;
   touch.gap = side * distance - point.radius - line.radius;
-  const Triple first = triple(candidate.normal);
-  const double height = turns * dot(first, across);
-  if (height < kGrazing * distance && side > 0 && point.radius > 0 && line.radius > 0 &&
-      has_gone_through(candidate.gap + reach, height, distance * distance, reach)) {
-    normal = turns * first;
-    touch.gap = height - reach;
+  const double height = turns * dot(triple(candidate.normal), across);
+  if (height < kGrazing * distance && has_gone_through(candidate, height, distance * distance)) {
+    normal = turns * triple(candidate.normal);
+    touch.gap = height - point.radius - line.radius;
   }
   store(normal, touch.normal);
   store(origin + 0.5 * (x + foot + (line.radius - point.radius) * normal), touch.point);
@@ -104,9 +105,7 @@ inline bool try_point_and_line(const ContactFeature& point, const Pose& pose,
 inline void keep_behind(const ContactCandidate& candidate, const Vector3d& offset, Touch& touch) {
   const double reach = candidate.a.radius + candidate.b.radius, distance = touch.gap + reach;
   const double height = candidate.normal.dot(offset);
-  if (!(height < kGrazing * distance && candidate.side > 0) || !(candidate.a.radius > 0) ||
-      !(candidate.b.radius > 0) ||
-      !has_gone_through(candidate.gap + reach, height, distance * distance, reach))
+  if (!(height < kGrazing * distance) || !has_gone_through(candidate, height, distance * distance))
     return;
   touch.gap = height - reach;
   touch.point += (candidate.b.radius - candidate.a.radius) / 2 * (candidate.normal - touch.normal);
