@@ -29,7 +29,7 @@ constexpr double kResidualRounding = 1e-12;
 constexpr double kResidualShare = 0.01;
 /// Step numbers are counted with; above this the sum of two would not be exact as a double.
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 52;
-/// Of the way of a free fall: a gap below it counts as none in `moreau`.
+/// Of the way of a free fall, in any direction: a gap below it counts as none in `moreau`.
 constexpr double kTouchingShare = 1e-6;
 
 enum CertificateColumn { kMomentumResidual, kBilateralResidual, kConeResidual, kGap, kJoint };
@@ -255,7 +255,10 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
   std::vector<double> touches(phase.contacts.size(), 0.0);
   for (std::size_t j = 0; chooses && j < phase.contacts.size(); ++j) {
     const AuditedContact& contact = phase.contacts[j];
-    touches[j] = share * free_fall(phase, static_cast<int>(j));
+    const FreeFall fall = free_fall(phase, static_cast<int>(j));
+    touches[j] = share * fall.along;
+    if (settings_.scheme == SchemeName::kMoreau)
+      touches[j] = std::max(touches[j], kTouchingShare * fall.beside);
     if (contact.shape_a < 0) continue;
     const auto [place, is_new] =
         touching_.emplace(std::minmax(contact.shape_a, contact.shape_b), touches[j]);
@@ -315,20 +318,21 @@ void Auditor::check_touching(const AuditedPhase& phase, AuditReport& report) {
   }
 }
 
-/// [m] how far forces alone move the contact in the phase.
-double Auditor::free_fall(const AuditedPhase& phase, int contact) const {
+Auditor::FreeFall Auditor::free_fall(const AuditedPhase& phase, int contact) const {
   const StepProblem& problem = problem_.problem;
   const BlockRows& rows = problem.contacts;
-  double fall = 0;
+  FreeFall fall;
   for (int e = rows.entry_start(contact); e < rows.entry_start(contact + 1); ++e) {
     const int block = rows.entry_block(e), n = rows.entry_columns(e);
     const MatrixXd mass = problem.mass_block(block);
     const ConstVectorMap p(problem.p.data() + problem.dof_start[block], n);
     const VectorXd change = mass.partialPivLu().solve(VectorXd(p)) -
                             phase.start.v.segment(model_.block_starts()[block], n);
-    for (int k = 0; k < n; ++k) fall += std::abs(rows.entry_values(e)[k] * change[k]);
+    const ConstVectorMap normal(rows.entry_values(e), n);
+    fall.along += phase.length * normal.cwiseAbs().dot(change.cwiseAbs());
+    fall.beside += phase.length * normal.lpNorm<Eigen::Infinity>() * change.lpNorm<1>();
   }
-  return phase.length * fall;
+  return fall;
 }
 
 void Auditor::check_phases(const std::vector<AuditedPhase>& phases, Row& row, AuditReport& report) {

@@ -48,7 +48,12 @@ class Auditor {
   void check_places(const std::vector<AuditedPhase>& phases, AuditReport& report);
   /// Of the phase that problem_ has.
   void check_touching(const AuditedPhase& phase, AuditReport& report);
-  double free_fall(const AuditedPhase& phase, int contact) const;
+  /// [m] how far forces alone move a contact in the phase, and how far they would if they were
+  /// along its normal.
+  struct FreeFall {
+    double along = 0, beside = 0;
+  };
+  FreeFall free_fall(const AuditedPhase& phase, int contact) const;
   void check_totals(const RecordedChunk& chunk, const Row& row,
                     const std::vector<AuditedPhase>& phases, AuditReport& report);
   /// What contacts of a phase have in common. Leaves the phase in problem_.

@@ -560,12 +560,12 @@ bool StepAssembly::evaluate_if_touching(const ContactModel& model, const Evaluat
                                         int contact, double share, TouchingBatch& batch) const {
   // Not a number counts as touching, so that it is seen. What overlaps does however far it falls.
   const double gap = gaps_[contact];
-  const double most = gap > 0 ? model.bound_normal_row(contact, touches_, fall_sums_.data()) : 0;
-  if (gap > share * most) return false;
+  if (gap > 0 && gap > share * model.bound_normal_row(contact, touches_, fall_sums_.data()))
+    return false;
   model.append_contact_rows(point.t, point.q, contact, touches_, batch.set);
   const int place = batch.set.rows.num_row_blocks() - 1;
-  const bool is_near = std::isfinite(most) && gap <= kTouchingShare * most;  // infinite: not known
-  if (gap > 0 && !is_near && gap > share * fall_at_contact(batch.set.rows, place)) {
+  if (gap > 0 && gap > share * fall_at_contact(batch.set.rows, place) &&
+      gap > kTouchingShare * fall_beside_contact(batch.set.rows, place)) {
     batch.set.remove_last_contact();
     return false;
   }
@@ -667,6 +667,16 @@ double StepAssembly::fall_at_contact(const BlockRows& rows, int row_block) const
     for (int k = 0; k < 6; k += 2)
       sum += Pair{std::abs(values[k]), std::abs(values[k + 1])} * load_pair(falls + k);
     fall += sum_of(sum);
+  }
+  return fall;
+}
+
+/// How far they would if they were along its normal.
+double StepAssembly::fall_beside_contact(const BlockRows& rows, int row_block) const {
+  double fall = 0;
+  for (int e = rows.entry_start(row_block); e < rows.entry_start(row_block + 1); ++e) {
+    const ConstVectorMap normal(rows.entry_values(e), rows.entry_columns(e));
+    fall += normal.lpNorm<Eigen::Infinity>() * fall_sums_[rows.entry_block(e)];
   }
   return fall;
 }

@@ -238,6 +238,7 @@ class StepAssembly {
   void measure_free_fall(const ContactModel& model, const VectorXd& v);
   void measure_free_fall_of(int block, const VectorXd& v);
   double fall_at_contact(const BlockRows& rows, int row_block) const;
+  double fall_beside_contact(const BlockRows& rows, int row_block) const;
   void measure_falls(const ContactModel& model, const VectorXd& v);
 
   FrictionSection section_;

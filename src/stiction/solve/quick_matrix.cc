@@ -115,21 +115,27 @@ void QuickMatrix::eliminate_leaf(Unit& unit, const Local& D) {
     const SixPairs scaled = inverse.times(SixPairs(rows + a * kSize));
     for (int b = 0; b <= a; ++b) W[kDim * a + b] = W[kDim * b + a] = scaled.dot(rows + b * kSize);
   }
-  for (int a = 0; a < kDim; ++a)
+  // The first row of D is that of a normal, and what it drags along tangents is a multiple of it:
+  // the first equation is divided by it and taken from the others, or a rigid contact would leave
+  // three that are nearly the same.
+  Local& K = unit.K;
+  for (int a = 0; a < kDim; ++a) {
+    const double dragged = a == 0 ? 0 : D[3 * a] / D[0];
+    double scale = 1;
+    for (int k = 1; k < kDim; ++k) scale += a == 0 ? 0 : std::abs(D[3 * a + k]);
     for (int b = 0; b < kDim; ++b) {
-      A[kDim * a + b] = a == b ? 1 : 0;
-      for (int k = 0; k < kDim; ++k) A[kDim * a + b] += D[3 * a + k] * W[kDim * k + b];
+      double sum = (a == b ? 1 : 0) - (b == 0 ? dragged : 0);
+      for (int k = 1; k < kDim && a > 0; ++k) sum += D[3 * a + k] * W[kDim * k + b];
+      A[kDim * a + b] = a == 0 ? (b == 0 ? 1 / D[0] : 0) + W[b] : sum / scale;
+      K[3 * b + a] = a == 0 ? (b == 0 ? 1 : 0) : b == 0 ? 0 : D[3 * a + b] / scale;
     }
+  }
   int swap[kDim];
   if (!factor_lu(A, kDim, swap)) {
     is_finite_ = false;
     return;
   }
-  for (int b = 0; b < kDim; ++b) {
-    double* const column = unit.K.data() + 3 * std::ptrdiff_t{b};
-    for (int a = 0; a < kDim; ++a) column[a] = D[3 * a + b];
-    solve_lu_of_size<kDim>(A, kDim, swap, column);
-  }
+  for (int b = 0; b < kDim; ++b) solve_lu_of_size<kDim>(A, kDim, swap, K.data() + 3 * b);
   if (place.num_pieces < 2) return;
   const int other = 1 - unit.leaf;
   double product[kDim * kSize];
