@@ -57,6 +57,10 @@ TEST(ContactBallOnMesh, FeelsNoEdgeOfFlatTriangles) {
   }
 }
 
+/// [J] A ball that rolls steadily keeps the impulses of the step before as long as they leave less
+/// than 1e-9 of its speed (decision 0028): so much of its weight times its way may be gained.
+double largest_gain(double way) { return 1e-9 * kBallGravity * way; }
+
 TEST(ContactBallOnMesh, LosesInAFoldWhatAngularMomentumSays) {
   constexpr double kSlope = 0.3, h = 2e-4;
   const double angle = std::atan(kSlope), loss = 0.7 * loss_in_fold(angle);
@@ -75,7 +79,7 @@ TEST(ContactBallOnMesh, LosesInAFoldWhatAngularMomentumSays) {
     EXPECT_LE(before, 1e-12);
     // Gravity within the step of the impact, and the O(h) of Euler's method on the slope: m g h v.
     EXPECT_NEAR(energy.loss, loss, kBallGravity * std::sin(angle) * h * 2);
-    EXPECT_LE(energy.gain, 1e-12);
+    EXPECT_LE(energy.gain, largest_gain(1.55));
   }
 }
 
@@ -93,7 +97,7 @@ TEST(ContactBallOnMesh, RollsOverGentleFoldsWithTheLossOfTheFirst) {
       energy.add();
     }
     EXPECT_NEAR(energy.loss, loss, kBallGravity * kSlope * h);
-    EXPECT_LE(energy.gain, 1e-12);
+    EXPECT_LE(energy.gain, largest_gain(2.8));
     EXPECT_NEAR(watch.pose("ball").position.z(), 0.2 + kSlope, 1e-6);
     EXPECT_GE(simulation.summary().gap_min, -1e-6);
   }
